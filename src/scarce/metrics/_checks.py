@@ -1,0 +1,74 @@
+"""What the metrics accept: columns, weights and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from scarce._sweep import FloatArray
+
+BoolArray = NDArray[np.bool_]
+Label = bool | int | float | str
+
+
+def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any]:
+    """Return one column without missing values, of its own type unless `dtype` says otherwise."""
+    column = check_array(values, dtype=dtype, ensure_2d=False, input_name=name)
+    if column.size != len(column):
+        raise ValueError(
+            f"{name} must be one column, got shape {column.shape}. Of predict_proba, pass the column of the "
+            "positive class."
+        )
+    return column.ravel()
+
+
+def check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return one weight a row; 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = check_column(sample_weight, "sample_weight", np.float64)
+    if len(weight) != n_samples or weight.min() < 0 or not weight.any():
+        raise ValueError(f"sample_weight must hold {n_samples} numbers of at least 0, and not zeros alone.")
+    return weight
+
+
+def check_labels(pos_label: Label | None, *columns: NDArray[Any]) -> list[BoolArray]:
+    """Return which rows of each column are positive, once it is clear which label is."""
+    labels: set[Any] = set()
+    for column in columns:
+        # Objects may be of types that have no order, which np.unique needs.
+        labels.update((column if column.dtype.kind == "O" else np.unique(column)).tolist())
+    if len(labels) > 2:
+        raise ValueError(
+            f"Expected two labels, found {len(labels)} ({_listed(labels)}). Make the problem binary first, "
+            "and pass predicted labels, not scores, as y_pred."
+        )
+    if pos_label is None:
+        if not (labels <= {0, 1} or labels <= {-1, 1}):
+            raise ValueError(
+                f"Set pos_label to the positive one of the labels {_listed(labels)}; it is only known for "
+                "0 and 1, -1 and 1, and booleans."
+            )
+        pos_label = 1
+    elif len(labels) == 2 and pos_label not in labels:
+        raise ValueError(f"pos_label={pos_label!r} is not one of the labels {_listed(labels)}. Set it to one.")
+    return [column == pos_label for column in columns]
+
+
+def mass_of(rows: BoolArray, weight: FloatArray, kind: str) -> float:
+    """Return the weight of the rows, which a rate is to be divided by."""
+    mass = float(weight[rows].sum())
+    if not mass > 0:
+        raise ValueError(
+            f"The share of the {kind} rows is undefined, since y_true holds none of positive weight. Evaluate "
+            "on rows of both classes."
+        )
+    return mass
+
+
+def _listed(labels: Collection[Any], most: int = 5) -> str:
+    return ", ".join(sorted(map(repr, labels))[:most]) + (", …" if len(labels) > most else "")

@@ -1,0 +1,265 @@
+"""γk-NN: nearest neighbours with the distances to positive rows multiplied by γ."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._sklearn import Interval, StrOptions
+from scarce.base import RareEventClassifier
+from scarce.neighbors._index import ClassIndex
+from scarce.neighbors._multiclass import best_gammas, vote_scores
+from scarce.objectives import FBeta, Objective
+
+__all__ = ["GammaKNN"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# Distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+class GammaKNN(RareEventClassifier):
+    """γk-NN: a k-nearest-neighbour vote in which positive rows seem closer than they are.
+
+    The distance from a query to every positive row is multiplied by γ < 1 before the k nearest are taken, which
+    widens the region of the rare class. Which γ makes a query positive can be read off two distances: the
+    query is positive as long as γ is below the ratio of the distance to its (k-j+1)-th nearest negative to that
+    to its j-th nearest positive row, j being the votes that positive needs. That critical γ, brought into
+    [0, 1], is the score, so that one neighbour search serves all γ and choosing γ is choosing a threshold.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=3
+        How many neighbours vote.
+    gamma : float, "barandela" or None, default=None
+        The factor. None chooses the γ in (0, gamma_max] of highest F1 on leave-one-out scores, exactly.
+        "barandela" is (n_positive / n_negative) ** (1 / n_features), the class-weighted k-NN of Barandela et al.
+    gamma_max : float, default=1.0
+        The largest γ to consider. Above 1 the rare class shrinks, which the paper found to overfit.
+    threshold : "default", str, Objective or float, default="default"
+        "default" is the cut of `gamma`. Anything else cuts the score itself and excludes `gamma`.
+    tie : {"positive", "negative"}, default="positive"
+        Who wins where the vote is half and half, or where a positive and a negative row are equally far once γ is
+        applied. Two rows at distance 0 are taken for equally near: below γ = 1 the positive one is the nearer.
+    metric : str or callable, default="minkowski"
+        Any metric of scikit-learn's ``NearestNeighbors``.
+    p : float, default=2
+        The power of the Minkowski metric.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        The search engine. All are exact.
+    n_jobs : int, default=None
+        Threads of a tree search. The brute-force search takes all cores.
+    pos_label : label, default=None
+        The class to find; None is the rarer one.
+
+    Attributes
+    ----------
+    gamma_ : float or ndarray of shape (n_classes,)
+        The γ in use. With more than two classes, that of each class: 1 for the largest.
+    index_ : ClassIndex
+        The training rows by class.
+
+    Notes
+    -----
+    `sample_weight` says how much a row counts in the choice of γ, not how many copies of it exist.
+
+    With more than two classes each class but the largest has a γ. They are found by exact coordinate sweeps: one
+    γ at a time moves to where the macro-F1 of leave-one-out predictions is highest, until none moves.
+
+    References
+    ----------
+    R. Viola, R. Emonet, A. Habrard, G. Metzler, S. Riou, M. Sebban, "An Adjusted Nearest Neighbor Algorithm
+    Maximizing the F-Measure from Imbalanced Data", ICTAI 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.neighbors import GammaKNN
+    >>> X, y = make_classification(1000, weights=[0.95], flip_y=0.02, random_state=0)
+    >>> model = GammaKNN().fit(X, y)
+    >>> bool(0 < model.gamma_ <= 1)
+    True
+    >>> model.set_params(threshold="f2").fit(X, y).predict(X[:3])
+    array([0, 0, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"barandela"}), None],
+        "gamma_max": [Interval(Real, 0, None, closed="neither")],
+        "tie": [StrOptions({"positive", "negative"})],
+        "metric": [str, callable],
+        "p": [Interval(Real, 0, None, closed="neither")],
+        "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
+        "n_jobs": [Integral, None],
+    }
+    _multi_class = True
+
+    def __init__(
+        self,
+        n_neighbors: int = 3,
+        *,
+        gamma: float | str | None = None,
+        gamma_max: float = 1.0,
+        threshold: str | float | Objective = "default",
+        tie: str = "positive",
+        metric: Any = "minkowski",
+        p: float = 2,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.gamma_max = gamma_max
+        self.threshold = threshold
+        self.tie = tie
+        self.metric = metric
+        self.p = p
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.pos_label = pos_label
+
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
+        if self.gamma is not None and self.threshold != "default":
+            raise ValueError(
+                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the cut. Give one of them."
+            )
+        self.index_ = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
+        self._k = min(self.n_neighbors, len(X))
+        if self._k < self.n_neighbors:
+            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        if len(self.index_.class_sizes) > 2:
+            self._fit_multi_class(X, y, sample_weight)
+        elif self.index_.class_sizes[1] < self._positive_order:
+            warnings.warn(
+                f"With n_neighbors={self.n_neighbors} a row needs {self._positive_order} positive neighbours to be "
+                f"called positive, and there are {self.index_.class_sizes[1]}: nothing will be. Take fewer "
+                "neighbours.",
+                stacklevel=3,
+            )
+
+    @property
+    def _positive_order(self) -> int:
+        """How many of the k neighbours must be positive."""
+        return self._k // 2 + 1 if self.tie == "negative" else (self._k + 1) // 2
+
+    def _ratio(self, X: NDArray, skip: IntArray | None) -> FloatArray:
+        positive = self.index_.kth_distance(X, 1, self._positive_order, skip)
+        negative = self.index_.kth_distance(X, 0, self._k - self._positive_order + 1, skip)
+        total = positive + negative
+        score = np.full(len(X), 0.5)
+        np.divide(negative, total, out=score, where=(total > 0) & np.isfinite(total))
+        score[np.isinf(positive) & np.isfinite(negative)] = 0.0
+        score[np.isinf(negative) & np.isfinite(positive)] = 1.0
+        return score
+
+    def _score(self, X: NDArray) -> FloatArray:
+        if len(self.classes_) > 2:
+            return vote_scores(self.index_, X, self._k, self.gamma_, self.tie)
+        return self._ratio(X, None)
+
+    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        return self._ratio(X, np.arange(len(X)))
+
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
+        if self.gamma is not None:
+            sizes = self.index_.class_sizes
+            return self._cut_of(_barandela(sizes, self.n_features_in_)[1] if self.gamma == "barandela" else self.gamma)
+        honest = self._honest_scores(X, y, sample_weight)
+        return FBeta(1).best_threshold(honest, y, sample_weight, between=self._cut_range).threshold
+
+    @property
+    def _cut_range(self) -> tuple[float, float]:
+        return 0.0, self._cut_of(self.gamma_max)
+
+    def _cut_of(self, gamma: Any) -> float:
+        """Return the threshold on the score that stands for γ, a little to the side of the loser of ties."""
+        cut = gamma / (1 + gamma)
+        return cut * (1 + _ROUNDING) if self.tie == "negative" else cut * (1 - _ROUNDING)
+
+    def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
+        sizes = self.index_.class_sizes
+        if self.gamma is None:
+            self._gammas = best_gammas(self.index_, X, y, self._k, self.gamma_max, self.tie, sample_weight)
+        elif self.gamma == "barandela":
+            self._gammas = _barandela(sizes, self.n_features_in_)
+        else:
+            self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
+
+    @property
+    def gamma_(self) -> Any:
+        """The γ in use, one for each class where there are more than two."""
+        if not hasattr(self, "threshold_"):
+            raise AttributeError("gamma_ is known once the model is fitted.")
+        if self.threshold_ is None:
+            return self._gammas
+        return self.threshold_ / (1 - self.threshold_) if self.threshold_ < 1 else np.inf
+
+    def _positive_share(self, score: FloatArray) -> FloatArray:
+        # d⁻ / (d⁻ + γ d⁺), with the two distances of the score.
+        if not 0 < self.threshold_ < 1:
+            return super()._positive_share(score)
+        near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
+        return near / (near + far)
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row who spoke for and against it.
+
+        Returns
+        -------
+        list of dict, one for each row, with the keys
+
+            score : float
+            positives, negatives : list of {"row", "distance"}
+                The nearest training rows of both classes by their number in `X` of `fit`, up to `n_neighbors`.
+            positive_share, negative_share : dict of float by feature name
+                How much each feature contributes to the squared distance to the two rows that made the score: the
+                j-th nearest positive and the (k-j+1)-th nearest negative. Low for positive and high for negative
+                means that the feature makes the row look positive. Absent for metrics other than Minkowski's with
+                p = 2.
+        """
+        X = self._check_X(X, reset=False)
+        if len(self.classes_) > 2:
+            raise ValueError("explain is defined for two classes.")
+        score = self._score(X)
+        names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
+        found = {
+            "positive": (self.index_.kneighbors(X, 1, self._k), self._positive_order),
+            "negative": (self.index_.kneighbors(X, 0, self._k), self._k - self._positive_order + 1),
+        }
+        euclidean = self.metric == "euclidean" or (self.metric == "minkowski" and self.p == 2)
+        out = []
+        for i, row in enumerate(X):
+            told: dict[str, Any] = {"score": float(score[i])}
+            for side, ((distance, number), order) in found.items():
+                told[side + "s"] = [
+                    {"row": int(n), "distance": float(d)} for n, d in zip(number[i], distance[i], strict=True) if n >= 0
+                ]
+                decider = number[i, order - 1]
+                if euclidean and decider >= 0:
+                    squares = (row.astype(np.float64) - self.index_.row(decider)) ** 2
+                    shares = squares / (squares.sum() or 1.0)
+                    told[side + "_share"] = dict(zip(names, shares.tolist(), strict=True))
+            out.append(told)
+        return out
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls()
+        yield cls(1, gamma=0.5)
+        yield cls(4, gamma="barandela", tie="negative", algorithm="kd_tree")
+        yield cls(2, gamma_max=2.0, metric="manhattan")
+
+
+def _barandela(sizes: IntArray, n_features: int) -> FloatArray:
+    """Return the fixed γ of each class: relative to the negative class of two, to the largest of more."""
+    return (sizes / (sizes[0] if len(sizes) == 2 else sizes.max())) ** (1 / n_features)

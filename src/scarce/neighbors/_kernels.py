@@ -1,0 +1,203 @@
+"""Loops that no library has: arrays in, arrays out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+@njit(cache=True, nogil=True)
+def nearest_exactly(
+    queries: NDArray, rows: NDArray, found: IntArray, skip: IntArray, k: int
+) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
+    """Return the k nearest of the found rows by distances without rounding of the search, and their positions.
+
+    Fast searches expand the squared distance into products, so two equal rows may come out a little apart. Here
+    the few rows that were found are measured again by their differences, and put in the order of (distance,
+    position). A found row whose position is `skip` of the query is left out, or, where it was not found, the last.
+    """
+    n, width = found.shape
+    m = rows.shape[1]
+    distance = np.full((n, k), np.inf)
+    position = np.full((n, k), -1, dtype=np.intp)
+    for i in range(n):
+        kept = 0
+        for c in range(width):
+            row = found[i, c]
+            if row == skip[i]:
+                continue
+            total = 0.0
+            for f in range(m):
+                difference = np.float64(queries[i, f]) - np.float64(rows[row, f])
+                total += difference * difference
+            # Insertion into a short sorted list.
+            at = min(kept, k)
+            while at > 0 and (
+                distance[i, at - 1] > total or (distance[i, at - 1] == total and position[i, at - 1] > row)
+            ):
+                if at < k:
+                    distance[i, at] = distance[i, at - 1]
+                    position[i, at] = position[i, at - 1]
+                at -= 1
+            if at < k:
+                distance[i, at] = total
+                position[i, at] = row
+                kept = min(kept + 1, k)
+        for c in range(kept):
+            distance[i, c] = np.sqrt(distance[i, c])
+    return distance, position
+
+
+@njit(cache=True, nogil=True)
+def _merge(
+    distance: NDArray, gamma: FloatArray, order: IntArray, out: IntArray, scaled: FloatArray, without: int
+) -> None:  # pragma: no cover - compiled
+    """Merge the sorted lists of the classes, times their gammas; of equal distances `order` says who is first."""
+    n_classes, k = distance.shape
+    taken = np.zeros(n_classes, dtype=np.intp)
+    for slot in range(k):
+        best, best_distance = -1, np.inf
+        for c in order:
+            if c == without or taken[c] >= k:
+                continue
+            d = gamma[c] * distance[c, taken[c]]
+            if d < best_distance:
+                best, best_distance = c, d
+        out[slot] = best
+        scaled[slot] = best_distance
+        if best >= 0:
+            taken[best] += 1
+
+
+@njit(cache=True, nogil=True)
+def _winner(votes: IntArray, order: IntArray) -> np.intp:  # pragma: no cover - compiled
+    best: np.intp = order[0]
+    for c in order:
+        if votes[c] > votes[best]:
+            best = c
+    return best
+
+
+@njit(cache=True, nogil=True)
+def class_votes(distance: NDArray, gamma: FloatArray, order: IntArray) -> IntArray:  # pragma: no cover - compiled
+    """Count the classes among the k nearest when the distances of class c are multiplied by gamma[c].
+
+    `distance` has shape (n_rows, n_classes, k), greater than 0, ascending along the last axis and infinite where
+    a class has fewer rows.
+    """
+    n, n_classes, k = distance.shape
+    votes = np.zeros((n, n_classes), dtype=np.intp)
+    nearest = np.empty(k, dtype=np.intp)
+    scaled = np.empty(k)
+    for i in range(n):
+        _merge(distance[i], gamma, order, nearest, scaled, -1)
+        for c in nearest:
+            if c >= 0:
+                votes[i, c] += 1
+    return votes
+
+
+@njit(cache=True, nogil=True)
+def label_changes(
+    distance: NDArray, gamma: FloatArray, order: IntArray, swept: int, gamma_max: float
+) -> tuple[IntArray, FloatArray, IntArray, IntArray]:  # pragma: no cover - compiled
+    """Follow every row's label while the gamma of one class falls from `gamma_max` to 0.
+
+    With m rows of the swept class among the k nearest, the others hold k - m slots; the m-th enters when gamma
+    falls below the ratio of the (k-m+1)-th of the others to the m-th of the class. Returns the labels at
+    `gamma_max`, and for each change its gamma, its row and its new label.
+    """
+    n, n_classes, k = distance.shape
+    start = np.empty(n, dtype=np.intp)
+    at = np.empty(n * k)
+    row = np.empty(n * k, dtype=np.intp)
+    label = np.empty(n * k, dtype=np.intp)
+    count = 0
+    others = np.empty(k, dtype=np.intp)
+    scaled = np.empty(k)
+    votes = np.empty(n_classes, dtype=np.intp)
+    rank = np.empty(n_classes, dtype=np.intp)
+    for place in range(n_classes):
+        rank[order[place]] = place
+    for i in range(n):
+        _merge(distance[i], gamma, order, others, scaled, swept)
+        votes[:] = 0
+        for c in others:
+            if c >= 0:
+                votes[c] += 1
+        current: np.intp = _winner(votes, order)
+        start[i] = current
+        for m in range(1, k + 1):
+            own = distance[i, swept, m - 1]
+            if np.isinf(own):
+                break
+            rival = scaled[k - m]
+            wins_tie = others[k - m] < 0 or rank[swept] < rank[others[k - m]]
+            critical = rival / own
+            if critical < 1e-200:  # the rival is at the query itself
+                break
+            if others[k - m] >= 0:
+                votes[others[k - m]] -= 1
+            votes[swept] += 1
+            new = _winner(votes, order)
+            if new == current:
+                continue
+            current = new
+            if critical > gamma_max or (critical == gamma_max and wins_tie):
+                start[i] = current
+            else:
+                at[count], row[count], label[count] = critical, i, new
+                count += 1
+    return start, at[:count], row[:count], label[:count]
+
+
+@njit(cache=True, nogil=True)
+def sweep_macro_f1(
+    start: IntArray,
+    at: FloatArray,
+    row: IntArray,
+    label: IntArray,
+    truth: IntArray,
+    weight: FloatArray,
+    n_classes: int,
+) -> tuple[float, float, float]:  # pragma: no cover - compiled
+    """Return the best macro-F1 over the changes (sorted by falling gamma), and the gammas around that stretch.
+
+    The upper end is infinite where no change is best. Of equal stretches the one of largest gamma wins.
+    """
+    hits, called, actual = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+    labels = start.copy()
+    for i in range(len(truth)):
+        actual[truth[i]] += weight[i]
+        called[labels[i]] += weight[i]
+        if labels[i] == truth[i]:
+            hits[truth[i]] += weight[i]
+    best, high, low = -1.0, np.inf, 0.0
+    e = 0
+    upper = np.inf
+    while True:
+        total = 0.0
+        for c in range(n_classes):
+            if actual[c] + called[c] > 0:
+                total += 2 * hits[c] / (actual[c] + called[c])
+        value = total / n_classes
+        lower = at[e] if e < len(at) else 0.0
+        if value > best + 1e-12:
+            best, high, low = value, upper, lower
+        if e == len(at):
+            return best, high, low
+        upper = at[e]
+        while e < len(at) and at[e] == upper:
+            i = row[e]
+            called[labels[i]] -= weight[i]
+            if labels[i] == truth[i]:
+                hits[truth[i]] -= weight[i]
+            labels[i] = label[e]
+            called[labels[i]] += weight[i]
+            if labels[i] == truth[i]:
+                hits[truth[i]] += weight[i]
+            e += 1

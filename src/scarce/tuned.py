@@ -1,0 +1,148 @@
+"""Any scikit-learn classifier under the contract: a score, an exact cut, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import has_fit_parameter, validate_data
+
+from scarce._sklearn import HasMethods, Interval, routing_enabled
+from scarce.base import FloatArray, RareEventClassifier
+from scarce.objectives import FBeta, Objective
+from scarce.occlusion import occlusion
+
+__all__ = ["TunedThreshold"]
+
+
+class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
+    """Give a classifier the exact threshold of an objective, chosen on honest scores.
+
+    Unlike a grid of thresholds, every cut between two scores is tried.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Anything with `predict_proba` or `decision_function`.
+    threshold : "default", str, Objective or float, default="default"
+        "default" is the F1-optimal cut; see :class:`~scarce.base.RareEventClassifier`.
+    cv : int, default=5
+        How many folds give the honest scores; fewer if a class has fewer rows. A forest fitted with
+        ``oob_score=True`` needs none: its out-of-bag scores are honest.
+    pos_label : label, default=None
+        The class to find; None is the rarer one.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The classifier, fitted on all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from scarce import TunedThreshold
+    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> model = TunedThreshold(LogisticRegression(), threshold="f2").fit(X, y)
+    >>> bool(model.threshold_ < 0.5)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "decision_function"])],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        threshold: str | float | Objective = "default",
+        cv: int = 5,
+        pos_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.cv = cv
+        self.pos_label = pos_label
+
+    def _check_X(self, X: Any, *, reset: bool) -> Any:
+        # The rows go to the estimator as they are: a pipeline may want the data frame.
+        return validate_data(self, X, skip_check_array=True, reset=reset)
+
+    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+        self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
+        if hasattr(X, "shape") and isinstance(X, np.ndarray):
+            self._background = X[np.random.RandomState(0).permutation(len(X))[:30]]
+
+    def _fit_params(self, sample_weight: FloatArray | None) -> dict[str, Any]:
+        if sample_weight is None:
+            return {}
+        if routing_enabled():
+            return dict(process_routing(self, "fit", sample_weight=sample_weight).estimator.fit)
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(self.estimator).__name__} does not take sample_weight. Leave the weights out, or enable "
+                "metadata routing and request them where they belong."
+            )
+        return {"sample_weight": sample_weight}
+
+    def _score(self, X: Any) -> FloatArray:
+        return _positive_score(self.estimator_, X)
+
+    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+        out_of_bag = getattr(self.estimator_, "oob_decision_function_", None)
+        if out_of_bag is not None and np.isfinite(out_of_bag).all():
+            return np.asarray(out_of_bag[:, 1], dtype=np.float64)
+        return super()._honest_scores(X, y, sample_weight)
+
+    def _folds(self, fewest: int) -> StratifiedKFold:
+        return StratifiedKFold(min(self.cv, fewest), shuffle=True, random_state=0)
+
+    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+        return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
+        rows = self._check_X(X, reset=False)
+        score = self.score_samples(X)
+        added = occlusion(self._score, np.asarray(rows), self._background)
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return [
+            {"score": float(s), "features": dict(zip(map(str, names), map(float, row), strict=True))}
+            for s, row in zip(score, added, strict=True)
+        ]
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reaches the classifier."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        )
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(LogisticRegression())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.sparse = inner.sparse
+        return tags
+
+
+def _positive_score(estimator: Any, X: Any) -> FloatArray:
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X)[:, 1], dtype=np.float64)
+    return np.asarray(estimator.decision_function(X), dtype=np.float64)

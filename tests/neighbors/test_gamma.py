@@ -1,0 +1,230 @@
+"""γk-NN: the vote of the paper, the exact γ, more than two classes, the authors' own outputs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_blobs, make_classification
+from sklearn.metrics import f1_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from scarce.neighbors import GammaKNN
+from scarce.neighbors._kernels import label_changes, sweep_macro_f1
+from scarce.neighbors._multiclass import _class_distances, _precedence
+from scarce.objectives import FBeta
+from tests import naive
+from tests.neighbors.test_index import tables
+
+QUIET = pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=")
+
+
+@QUIET
+@pytest.mark.parametrize("tie", ["positive", "negative"])
+@given(table=tables(2), k=st.integers(1, 6), gamma=st.sampled_from([0.1, 0.25, 0.5, 0.7, 1.0, 2.0]))
+def test_predictions_are_those_of_the_vote(tie, table, k, gamma):
+    X, y = table
+    model = GammaKNN(k, gamma=gamma, tie=tie, pos_label=1).fit(X, y)
+    expected = [naive.gamma_vote(d, y, k, gamma, tie) for d in naive.distances(X, X)]
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert model.gamma_ == pytest.approx(gamma)
+
+
+@QUIET
+@given(table=tables(2), k=st.integers(1, 4), tie=st.sampled_from(["positive", "negative"]))
+def test_chosen_gamma_is_the_best_of_all(table, k, tie):
+    X, y = table
+    model = GammaKNN(k, tie=tie, pos_label=1).fit(X, y)
+    assert 0 < model.gamma_ <= 1 + 1e-12
+
+    distance = naive.distances(X, X)
+
+    def honest_f1(gamma):
+        called = [naive.gamma_vote(d, y, k, gamma, tie, skip=i) for i, d in enumerate(distance)]
+        return f1_score(y, called, zero_division=0.0)
+
+    chosen = FBeta(1).best_threshold(model.honest_scores(X, y), y, between=(0.0, model._cut_of(1.0))).value
+    if k < len(X):  # with as many neighbours as rows, leaving one out changes k itself
+        assert chosen >= max(honest_f1(g) for g in (0.01, 0.2, 0.4, 0.5, 0.6, 0.71, 0.8, 0.9, 1.0)) - 1e-12
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_gamma_of_one_is_k_nearest_neighbours(k):
+    X, y = make_classification(400, 6, weights=[0.8], random_state=k)
+    ours = GammaKNN(k, gamma=1.0, tie="negative").fit(X[:300], y[:300]).predict(X[300:])
+    np.testing.assert_array_equal(ours, KNeighborsClassifier(k).fit(X[:300], y[:300]).predict(X[300:]))
+
+
+def test_score_is_the_bounded_critical_gamma():
+    X = np.array([[0.0], [1.0], [4.0], [5.0]])
+    y = np.array([1, 0, 0, 0])
+    score = GammaKNN(1, gamma=0.5).fit(X, y).score_samples([[0.25], [0.0], [1.0], [-2.0]])
+    np.testing.assert_allclose(score, [0.75, 1.0, 0.0, 0.6])
+    both_zero = GammaKNN(1, gamma=0.5).fit([[0.0], [0.0], [3.0]], [1, 0, 0])
+    np.testing.assert_array_equal(both_zero.score_samples([[0.0]]), [0.5])
+
+
+def test_barandela_is_the_printed_factor():
+    X, y = make_classification(200, 5, weights=[0.9], random_state=0)
+    gamma = GammaKNN(gamma="barandela").fit(X, y).gamma_
+    assert gamma == pytest.approx((y.sum() / (y == 0).sum()) ** (1 / 5))
+
+
+@QUIET
+@given(table=tables(2), name=st.sampled_from(["f1", "f2", "gmean", "mcc"]))
+def test_an_objective_moves_gamma(table, name):
+    X, y = table
+    model = GammaKNN(threshold=name, pos_label=1).fit(X, y)
+    if 0 <= model.threshold_ < 1:
+        assert model.gamma_ == pytest.approx(model.threshold_ / (1 - model.threshold_))
+
+
+def test_gamma_and_threshold_exclude_each_other():
+    with pytest.raises(ValueError, match="both fix the cut"):
+        GammaKNN(gamma=0.5, threshold="f1").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_too_few_positives_to_win_a_vote_is_said():
+    with pytest.warns(UserWarning, match="needs 2 positive neighbours"):
+        GammaKNN(3).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 0, 0])
+    with pytest.warns(UserWarning, match="more than the 3 training rows"):
+        GammaKNN(4, pos_label=1).fit([[0.0], [1.0], [2.0]], [1, 0, 1])
+
+
+def test_weights_count_in_the_choice_of_gamma():
+    X, y = make_classification(300, 4, weights=[0.9], flip_y=0.1, random_state=1)
+    weight = np.where(y == 1, 50.0, 1.0)
+    assert GammaKNN().fit(X, y, sample_weight=weight).gamma_ < GammaKNN().fit(X, y).gamma_
+
+
+# Explanations
+
+
+def test_explain_names_the_rows_that_spoke():
+    X = np.array([[0.0, 0.0], [3.0, 4.0], [10.0, 0.0], [0.0, 1.0]])
+    y = np.array([1, 0, 0, 0])
+    (told,) = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
+    assert told["positives"] == [{"row": 0, "distance": 1.0}]
+    assert told["negatives"] == [{"row": 3, "distance": 2.0}]
+    assert told["score"] == pytest.approx(2 / 3)
+    assert told["positive_share"] == {"x0": 0.0, "x1": 1.0}
+    assert sum(told["negative_share"].values()) == pytest.approx(1)
+
+
+def test_explain_shares_add_up_and_other_metrics_have_none():
+    X, y = make_classification(60, 4, weights=[0.8], random_state=0)
+    for told in GammaKNN(3).fit(X, y).explain(X[:5]):
+        assert sum(told["positive_share"].values()) == pytest.approx(1)
+        assert [n["distance"] for n in told["negatives"]] == sorted(n["distance"] for n in told["negatives"])
+    assert "positive_share" not in GammaKNN(3, metric="cosine").fit(X, y).explain(X[:1])[0]
+
+
+# More than two classes
+
+
+@given(
+    table=tables(3),
+    k=st.integers(1, 5),
+    gamma=st.sampled_from([0.3, 0.5, 1.0]),
+    tie=st.sampled_from(["positive", "negative"]),
+)
+def test_multi_class_vote(table, k, gamma, tie):
+    X, y = table
+    if y.max() < 2 or k > len(X):
+        return
+    model = GammaKNN(k, gamma=gamma, tie=tie).fit(X, y)
+    precedence = _precedence(model.index_.class_sizes, tie)
+    expected = [naive.gamma_vote_multi_class(d, y, k, model.gamma_, precedence) for d in naive.distances(X, X)]
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+@given(table=tables(3), k=st.integers(1, 4))
+def test_multi_class_sweep_sees_every_gamma(table, k):
+    """The best of a sweep equals the best of a dense grid around all its critical values."""
+    X, y = table
+    if y.max() < 2 or k > len(X):
+        return
+    model = GammaKNN(k, gamma=1.0).fit(X, y)
+    order = _precedence(model.index_.class_sizes, "positive")
+    distance = _class_distances(model.index_, X, k, np.arange(len(X)))
+    gamma = np.array([1.0, 0.8, 0.6])
+    for swept in range(3):
+        start, at, row, label = label_changes(distance, gamma, order, swept, 1.0)
+        fall = np.argsort(-at, kind="stable")
+        value, high, low = sweep_macro_f1(start, at[fall], row[fall], label[fall], y, np.ones(len(y)), 3)
+        assert value == pytest.approx(_honest_macro_f1(X, y, k, _with(gamma, swept, _between(high, low)), order))
+        critical = np.unique(at)
+        tried = [1.0, *(critical[:-1] + np.diff(critical) / 2), *(critical[:1] / 2)]
+        assert value == pytest.approx(max(_honest_macro_f1(X, y, k, _with(gamma, swept, g), order) for g in tried))
+
+
+def _between(high, low):
+    return 1.0 if np.isinf(high) else (high + low) / 2
+
+
+def _with(gamma, code, value):
+    changed = gamma.copy()
+    changed[code] = value
+    return changed
+
+
+def _honest_macro_f1(X, y, k, gamma, order):
+    distance = naive.distances(X, X)
+    called = [naive.gamma_vote_multi_class(d, y, k, gamma, order, skip=i) for i, d in enumerate(distance)]
+    return naive.macro_f1(y, called, 3)
+
+
+def test_multi_class_gammas_help_and_cannot_be_improved_alone():
+    X, y = make_blobs([120, 30, 12], 3, centers=np.array([[0, 0, 0], [1.5, 0, 0], [0, 1.5, 0]]), random_state=0)
+    model = GammaKNN().fit(X, y)
+    assert model.gamma_[0] == 1.0
+    assert (model.gamma_ <= 1).all()
+    order = _precedence(model.index_.class_sizes, "positive")
+    chosen = _honest_macro_f1(X, y, 3, model.gamma_, order)
+    assert chosen > _honest_macro_f1(X, y, 3, np.ones(3), order)
+    for code in (1, 2):
+        for other in np.linspace(0.1, 1, 7):
+            assert chosen >= _honest_macro_f1(X, y, 3, _with(model.gamma_, code, other), order) - 1e-12
+
+
+def test_multi_class_has_no_objective():
+    X, y = make_blobs(30, random_state=0)
+    with pytest.raises(ValueError, match="OneVsRestClassifier"):
+        GammaKNN(threshold="f1").fit(X, y)
+
+
+# The authors' program
+
+SETS = ["autompg", "balance", "glass", "hayes", "iono", "libras", "pima", "wine", "yeast6"]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_same_predictions_as_the_authors(golden, name):
+    """Their vote needs more than half, and a positive row wins a tie of distances: two rules where we have one.
+
+    So their even k can differ from either of ours, and does only where a distance tie decides.
+    """
+    data = np.load(golden / f"gammaknn_{name}.npz")
+    X, y = data["X"], (data["y"] == 1).astype(int)
+    train, test = data["train_0"], data["test_0"]
+    for k in (1, 2, 3, 5):
+        theirs = data[f"pred_k{k}_seed0"]
+        for gamma, expected in zip(data["gammas"], theirs, strict=True):
+            if gamma == 0:
+                continue  # everything is positive at γ = 0, which is no classifier; we refuse it
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = GammaKNN(k, gamma=float(gamma), tie="positive" if k % 2 else "negative", pos_label=1)
+                got = model.fit(X[train], y[train]).predict(X[test])
+            differ = np.flatnonzero(got != (expected == 1))
+            if not len(differ):
+                continue
+            if gamma > 1:
+                # A query on top of a positive and a negative row: theirs calls it positive whatever γ is.
+                differ = differ[model.score_samples(X[test[differ]]) != 0.5]
+            if k % 2 or not len(differ):
+                assert not len(differ), f"k={k} γ={gamma}"
+                continue
+            margin = np.abs(model.score_samples(X[test[differ]]) - model.threshold_)
+            assert (margin < 1e-12).all()

@@ -1,0 +1,119 @@
+"""The neighbour index, compared with measuring every distance."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scarce.neighbors import ClassIndex
+from scarce.neighbors._index import choose_algorithm
+from tests import naive
+
+
+@st.composite
+def tables(draw, max_classes=3):
+    """Small tables on a coarse grid: duplicates, ties, zero distances, constant columns, one-row classes."""
+    n_classes = draw(st.integers(2, max_classes))
+    n = draw(st.integers(n_classes, 16))
+    m = draw(st.integers(1, 3))
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    cells = draw(st.lists(st.integers(-2, 2), min_size=n * m, max_size=n * m))
+    X = np.array(cells, dtype=dtype).reshape(n, m)
+    rest = draw(st.lists(st.integers(0, n_classes - 1), min_size=n - n_classes, max_size=n - n_classes))
+    y = np.array([*range(n_classes), *rest])
+    return X, np.random.default_rng(draw(st.integers(0, 9))).permutation(y)
+
+
+@given(table=tables(), k=st.integers(1, 6), algorithm=st.sampled_from(["auto", "brute", "kd_tree"]), loo=st.booleans())
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_nearest(metric, table, k, algorithm, loo):
+    X, y = table
+    index = ClassIndex(metric, algorithm=algorithm).fit(X, y)
+    skip = np.arange(len(X)) if loo else None
+    power = 2 if metric == "euclidean" else 1
+    for code in range(y.max() + 1):
+        mine = np.flatnonzero(y == code)
+        distance, number = index.kneighbors(X, code, k, skip)
+        for i in range(len(X)):
+            expected = naive.kneighbors(X[mine], mine, X[i], k, skip=i if loo else None, power=power)
+            found = number[i] >= 0
+            assert found.sum() == len(expected)
+            np.testing.assert_allclose(distance[i, found], [d for d, _ in expected], rtol=1e-6, atol=1e-7)
+            # Which of several equally far rows is found is the engine's choice; each must be as far as it says.
+            for d, row in zip(distance[i, found], number[i, found], strict=True):
+                assert y[row] == code
+                assert row != (i if loo else None)
+                assert naive.kneighbors(X[[row]], [row], X[i], 1, power=power)[0][0] == pytest.approx(d, abs=1e-6)
+            assert np.isinf(distance[i, ~found]).all()
+        np.testing.assert_array_equal(distance[:, k - 1], index.kth_distance(X, code, k, skip))
+
+
+def test_equal_rows_are_exactly_zero_apart():
+    # The expansion of the squared distance, as fast engines compute it, loses this at large coordinates.
+    rng = np.random.default_rng(0)
+    X = rng.normal(1e4, 1, (400, 20))
+    X[200:] = X[:200]
+    index = ClassIndex(algorithm="brute").fit(X, np.repeat([0, 1], 200))
+    assert (index.kth_distance(X[:200], 1, 1) == 0).all()
+    assert (index.kth_distance(X[:200], 0, 1, skip=np.arange(200)) > 0).all()
+
+
+@given(table=tables(), radius=st.sampled_from([0.0, 1.0, 1.5, 9.0]), loo=st.booleans())
+def test_within_radius(table, radius, loo):
+    X, y = table
+    index = ClassIndex().fit(X, y)
+    mine = np.flatnonzero(y == 1)
+    blocks = list(index.radius_neighbors(X, 1, radius, np.arange(len(X)) if loo else None))
+    assert blocks[0].start == 0
+    assert blocks[-1].stop == len(X)
+    for block in blocks:
+        for i in range(block.start, block.stop):
+            part = slice(block.indptr[i - block.start], block.indptr[i - block.start + 1])
+            near = naive.kneighbors(X[mine], mine, X[i], len(X), skip=i if loo else None)
+            assert set(block.rows[part]) == {n for d, n in near if d <= radius + 1e-9}
+
+
+@given(table=tables(), cut=st.integers(0, 16))
+def test_appending_equals_fitting_at_once(table, cut):
+    X, y = table
+    whole = ClassIndex().fit(X, y)
+    parts = ClassIndex().fit(X[:cut], y[:cut])
+    parts.kneighbors(X, 0, 1) if len(parts.class_sizes) else None
+    parts.append(X[cut:], y[cut:])
+    np.testing.assert_array_equal(whole.class_sizes, parts.class_sizes)
+    for code in range(y.max() + 1):
+        np.testing.assert_array_equal(whole.kneighbors(X, code, 3)[0], parts.kneighbors(X, code, 3)[0])
+    for number in range(len(X)):
+        np.testing.assert_array_equal(parts.row(number), X[number])
+
+
+def test_row_that_is_not_there():
+    with pytest.raises(IndexError, match="no row 7"):
+        ClassIndex().fit(np.zeros((2, 1)), np.array([0, 1])).row(7)
+
+
+def test_engine_follows_the_measurements():
+    assert choose_algorithm(100_000, 3) == "kd_tree"
+    assert choose_algorithm(100_000, 20) == "brute"
+    assert choose_algorithm(100, 3) == "brute"
+    assert choose_algorithm(10**9, 3, "cosine") == "auto"
+
+
+def test_no_array_of_queries_times_rows(monkeypatch):
+    # 30,000 x 30,000 distances would be 7.2 GB; what a search may hold is a few blocks.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 4))
+    y = (np.arange(30_000) % 50 == 0).astype(np.intp)
+    index = ClassIndex(algorithm="brute").fit(X, y)
+    index.kth_distance(X[:10], 0, 2)
+    tracemalloc.start()
+    try:
+        index.kth_distance(X, 0, 2, skip=np.arange(len(X)))
+        for _ in index.radius_neighbors(X[:2000], 0, 0.3):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 120e6
