@@ -108,7 +108,9 @@ def gamma_vote(distance, y, k, gamma, tie, skip=None):
 def gamma_vote_multi_class(distance, y, k, gamma, precedence, skip=None):
     """The vote with a γ for each class; `precedence` lists the classes in the order in which they win ties."""
     place = {int(c): i for i, c in enumerate(precedence)}
-    scaled = sorted((gamma[c] * d, place[int(c)], int(c)) for i, (d, c) in enumerate(zip(distance, y)) if i != skip)
+    scaled = sorted(
+        (gamma[c] * d, place[int(c)], int(c)) for i, (d, c) in enumerate(zip(distance, y, strict=True)) if i != skip
+    )
     nearest = [c for _, _, c in scaled[:k]]
     return max(place, key=lambda c: (nearest.count(c), -place[c]))
 
@@ -219,3 +221,25 @@ def bootstrap_figures(metric, y, scores, n_resamples, random_state):
             drawn += [of_class[j] for j in random.randint(len(of_class), size=len(of_class))]
         figures.append(metric([y[i] for i in drawn], [scores[i] for i in drawn]))
     return figures
+
+
+# simulated payments -------------------------------------------------------------------------------------------
+
+
+def payment_history(second, customer, cents, shop):
+    """What each customer did before each payment, read off the earlier rows."""
+    day = 86_400
+    rows = []
+    for i in range(len(second)):
+        earlier = [j for j in range(i) if customer[j] == customer[i]]
+        mean = sum(int(cents[j]) for j in earlier) / len(earlier) if earlier else np.nan
+        rows.append(
+            {
+                "payments_7d": sum(second[j] >= second[i] - 7 * day for j in earlier),
+                "amount_30d": sum(int(cents[j]) for j in earlier if second[j] >= second[i] - 30 * day) / 100,
+                "days_since_last": (second[i] - second[earlier[-1]]) / day if earlier else np.nan,
+                "amount_ratio": cents[i] / mean,
+                "new_shop": all(shop[j] != shop[i] for j in earlier),
+            }
+        )
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}

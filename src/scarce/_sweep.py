@@ -52,7 +52,7 @@ class Sweep:
         self.fp = self.at_cuts(self.weight - gained)
         if not (self.tp[-1] > 0 and self.fp[-1] > 0):
             raise ValueError(
-                "Choosing a threshold needs at least one positive and one negative row of positive weight; "
+                "Choosing a threshold needs rows of both classes with a weight above 0; "
                 f"y has {int(self.positive.sum())} positive of {len(score)} rows."
             )
         self.fn = self.tp[-1] - self.tp

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import Tags, check_consistent_length
+from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -212,7 +212,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._check_X(X, reset=True)
-        y = cast(NDArray[Any], validate_data(self, y=y, skip_check_array=False, reset=False))
+        y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
         check_consistent_length(X, y)
         check_classification_targets(y)
         self.classes_, code = np.unique(y, return_inverse=True)

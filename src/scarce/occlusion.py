@@ -3,45 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from scarce._sklearn import safe_indexing
 
 __all__ = ["occlusion"]
 
 FloatArray = NDArray[np.float64]
 
 
-def occlusion(
-    score: Callable[[NDArray], FloatArray], X: NDArray, background: NDArray, *, max_rows: int = 100_000
-) -> FloatArray:
+def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, max_rows: int = 100_000) -> FloatArray:
     """Return what each feature adds to each row's score.
 
-    The contribution of a feature is the row's score less its mean score when that feature takes the values of
-    the background rows instead. Features that only matter together share no credit: this is one feature at a
-    time, which is what can be read in a queue.
+    The contribution of a feature is the row's score less its mean score when that feature takes the values of the
+    background rows instead. It is one feature at a time: features that only matter together share no credit.
 
     Parameters
     ----------
     score : callable
         Takes rows, returns one score for each.
-    X : ndarray of shape (n_samples, n_features)
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows to explain.
-    background : ndarray of shape (n_background, n_features)
+    background : of the type of `X`, of shape (n_background, n_features)
         Usual rows.
     max_rows : int
         How many rows to score in one call at the most, which bounds the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.occlusion import occlusion
+    >>> occlusion(lambda rows: rows @ [1.0, 2.0], np.array([[3.0, 4.0]]), np.zeros((5, 2)))
+    array([[3., 8.]])
     """
     own = score(X)
+    n, size = X.shape[0], background.shape[0]
     out = np.empty(X.shape)
-    step = max(1, max_rows // len(background))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]
-        copies = np.repeat(rows, len(background), axis=0)
+    step = max(1, max_rows // size)
+    for start in range(0, n, step):
+        count = min(step, n - start)
+        copies = safe_indexing(X, start + np.repeat(np.arange(count), size))
+        usual = safe_indexing(background, np.tile(np.arange(size), count))
         for feature in range(X.shape[1]):
-            kept = copies[:, feature].copy()
-            copies[:, feature] = np.tile(background[:, feature], len(rows))
-            replaced = score(copies).reshape(len(rows), len(background))
-            out[start : start + step, feature] = own[start : start + step] - replaced.mean(axis=1)
-            copies[:, feature] = kept
+            replaced = score(_with_column(copies, usual, feature)).reshape(count, size)
+            out[start : start + count, feature] = own[start : start + count] - replaced.mean(axis=1)
     return out
+
+
+def _with_column(rows: Any, source: Any, feature: int) -> Any:
+    """Return the rows with one column taken from another table of the same shape."""
+    if nw.dependencies.is_into_dataframe(rows):
+        frame, other = nw.from_native(rows, eager_only=True), nw.from_native(source, eager_only=True)
+        return frame.with_columns(other.get_column(other.columns[feature])).to_native()
+    changed = rows.tolil() if issparse(rows) else rows.copy()
+    changed[:, feature] = source[:, [feature]] if issparse(rows) else source[:, feature]
+    return changed.tocsr() if issparse(rows) else changed

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
@@ -15,7 +16,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from scarce._sklearn import HasMethods, Interval, routing_enabled
+from scarce._sklearn import HasMethods, Interval, routing_enabled, safe_indexing
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import FBeta, Objective
 from scarce.occlusion import occlusion
@@ -76,13 +77,16 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
         self.pos_label = pos_label
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
-        # The rows go to the estimator as they are: a pipeline may want the data frame.
-        return validate_data(self, X, skip_check_array=True, reset=reset)
+        if nw.dependencies.is_into_dataframe(X):
+            # A frame goes to the estimator as it is: a pipeline may ask for its columns.
+            return validate_data(self, X, skip_check_array=True, reset=reset)
+        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
+        return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=finite, reset=reset)
 
     def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
-        if hasattr(X, "shape") and isinstance(X, np.ndarray):
-            self._background = X[np.random.RandomState(0).permutation(len(X))[:30]]
+        n = X.shape[0]
+        self._background = safe_indexing(X, np.random.default_rng(0).permutation(n)[:30])
 
     def _fit_params(self, sample_weight: FloatArray | None) -> dict[str, Any]:
         if sample_weight is None:
@@ -113,9 +117,8 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        rows = self._check_X(X, reset=False)
         score = self.score_samples(X)
-        added = occlusion(self._score, np.asarray(rows), self._background)
+        added = occlusion(self._score, self._check_X(X, reset=False), self._background)
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         return [
             {"score": float(s), "features": dict(zip(map(str, names), map(float, row), strict=True))}

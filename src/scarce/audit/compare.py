@@ -1,4 +1,4 @@
-"""Which method is best on rows that it has not seen, and is its lead more than luck?"""
+"""Compare methods on rows that they have not seen, and tell whether the lead is more than luck."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from scarce.metrics import (
     ConfidenceInterval,
@@ -79,7 +81,11 @@ class Task:
     def fit(self, model: Pipeline, rows: IntArray | slice = slice(None)) -> Pipeline:
         """Fit a candidate's pipeline on some of the rows."""
         params = {"method__gains": self.gains[rows]} if self.objective == "profit" else {}
-        return clone(model).fit(self.X.iloc[rows], self.y[rows], **params)
+        # Forests grow in parallel but score in one thread: threads add up the trees' votes in any order, and the last
+        # bit of a sum decides who comes first among equals.
+        # One thread for linear algebra, since more of them only wait for each other on matrices this narrow.
+        with joblib.parallel_config("threading", n_jobs=-1), threadpool_limits(1, user_api="blas"):
+            return clone(model).fit(self.X.iloc[rows], self.y[rows], **params)
 
 
 @dataclass
@@ -100,7 +106,8 @@ class Outcome:
     models : list of Pipeline
         The model of each fold; of the best candidate only.
     figures : dict of ConfidenceInterval
-        ``ap``, ``f1``, ``precision``, ``recall``; with amounts also ``money``; for profit also ``profit``.
+        ``ap``, ``f1``, ``precision`` and ``recall`` within the budget; with amounts ``money``, the share of the
+        positives' money within the budget; for the objective profit also ``profit``.
     """
 
     candidate: Candidate
@@ -186,9 +193,7 @@ def compare(
     return Comparison(outcomes, folds, lead, _judgement(first, second, lead))
 
 
-def _cross_score(
-    candidate: Candidate, task: Task, folds: Folds, progress: Callable[[str, int], None]
-) -> Outcome:
+def _cross_score(candidate: Candidate, task: Task, folds: Folds, progress: Callable[[str, int], None]) -> Outcome:
     start = time.perf_counter()
     scores, cuts, ranks, models = [], [], [], []
     for train, test in folds.splits:
@@ -200,8 +205,9 @@ def _cross_score(
         ranks.append((rankdata(score) - 0.5) / len(test))
         models.append(model)
         progress(candidate.name, candidate.effort)
-    pooled = (np.concatenate(parts) for parts in (scores, cuts, ranks))
-    return Outcome(candidate, *pooled, time.perf_counter() - start, models)
+    seconds = time.perf_counter() - start
+    score, cut, rank = (np.concatenate(parts) for parts in (scores, cuts, ranks))
+    return Outcome(candidate, score, cut, rank, seconds, models)
 
 
 def _figures(task: Task, tested: IntArray) -> dict[str, _Figure]:
@@ -213,7 +219,7 @@ def _figures(task: Task, tested: IntArray) -> dict[str, _Figure]:
     }
     if task.amount is not None:
         value = {"value": task.amount[tested]}
-        figures["money"] = _Figure(partial(value_at_k, k=task.budget), False, value)
+        figures["money"] = _Figure(partial(_money_share, k=task.budget), False, value)
     if task.objective == "profit":
         figures["profit"] = _Figure(profit_score, True, {"gains": task.gains[tested]})
     return figures
@@ -224,35 +230,32 @@ def _f1(y: NDArray[Any], called: NDArray[Any]) -> float:
     return float(2 * (y & called).sum() / max(y.sum() + called.sum(), 1))
 
 
+def _money_share(y: NDArray[Any], rank: FloatArray, value: FloatArray, k: int | float) -> float:
+    """Return the share of the positives' money that is in the first `k` rows."""
+    at_stake = float(value[y == 1].sum())
+    return value_at_k(y, rank, k, value) / at_stake if at_stake else 0.0
+
+
 def _interval(figure: _Figure, truth: NDArray[Any], outcome: Outcome, seed: int) -> ConfidenceInterval:
-    return bootstrap_interval(
-        figure.metric,
-        truth,
-        figure.of(outcome),
-        n_resamples=RESAMPLES,
-        stratified=False,
-        random_state=seed,
-        **figure.columns,
-    )
+    return _bootstrap(figure.metric, truth, figure.of(outcome), seed, figure.columns)
 
 
-def _lead(
-    figure: _Figure, truth: NDArray[Any], first: Outcome, second: Outcome, seed: int
-) -> ConfidenceInterval:
+def _lead(figure: _Figure, truth: NDArray[Any], first: Outcome, second: Outcome, seed: int) -> ConfidenceInterval:
     """Return the difference of two candidates on the same rows, resampled together."""
 
     def difference(y: NDArray[Any], one: NDArray[Any], other: NDArray[Any], **columns: FloatArray) -> float:
         return figure.metric(y, one, **columns) - figure.metric(y, other, **columns)
 
+    columns = {"other": figure.of(second), **figure.columns}
+    return _bootstrap(difference, truth, figure.of(first), seed, columns)
+
+
+def _bootstrap(
+    metric: Callable[..., float], truth: NDArray[Any], given: NDArray[Any], seed: int, columns: dict[str, Any]
+) -> ConfidenceInterval:
+    # Not stratified: the next table will not hold exactly as many positives as this one.
     return bootstrap_interval(
-        difference,
-        truth,
-        figure.of(first),
-        n_resamples=RESAMPLES,
-        stratified=False,
-        random_state=seed,
-        other=figure.of(second),
-        **figure.columns,
+        metric, truth, given, n_resamples=RESAMPLES, stratified=False, random_state=seed, **columns
     )
 
 

@@ -61,7 +61,7 @@ class DateParts(TransformerMixin, BaseEstimator):
         parts: list[Any] = []
         for name, origin in zip(self.feature_names_in_, self.origin_, strict=True):
             dates = X[name].dt
-            parts += [dates.hour + dates.minute / 60, dates.weekday, dates.day]
+            parts += [dates.hour + dates.minute / 60, dates.day_of_week, dates.day]
             if self.calendar:
                 parts += [dates.month, _days(X[name]) - origin]
         return np.column_stack([np.asarray(part, dtype=np.float64) for part in parts])

@@ -61,8 +61,8 @@ class Column:
         Share of empty cells.
     distinct : int
         Number of different values.
-    date_format : str or None
-        How its dates are written, if they came as text.
+    date_format : str
+        How its dates are written, where they come as text.
     said : str
         A sentence for the report, where there is something to say.
     """
@@ -72,7 +72,7 @@ class Column:
     role: Role = "feature"
     missing: float = 0.0
     distinct: int = 0
-    date_format: str | None = None
+    date_format: str = ISO
     said: str = ""
 
 
@@ -135,10 +135,7 @@ def profile_table(
     names = [name for name in frame.columns if name != target]
     columns = []
     for name in names:
-        if name in drop:
-            columns.append(Column(name, "category", "dropped", said="Left out, as asked."))
-        else:
-            columns.append(_infer(frame[name]))
+        columns.append(_dropped(frame[name]) if name in drop else _infer(frame[name]))
     typed = conform(frame, columns)
     labelled = y >= 0
     infinite = [c.name for c in columns if c.kind == "number" and _has_infinite(frame[c.name])]
@@ -245,10 +242,20 @@ def _infer(values: pd.Series) -> Column:
     text = known.astype(str).str.strip()
     if written_as := _date_format(text):
         ambiguous = "%d" in written_as[0] and "%m/%d/%Y" in written_as[-1]
-        return Column(name, "date", date_format=written_as[0],
-                      said="Its dates are read as day/month/year." if ambiguous else "")
+        return Column(
+            name, "date", date_format=written_as[0], said="Its dates are read as day/month/year." if ambiguous else ""
+        )
     _refuse_numbers_as_text(name, text)
     return Column(name, "category")
+
+
+def _dropped(values: pd.Series) -> Column:
+    """Return a column that the user does not want, and which may be unreadable for that."""
+    try:
+        kind = _infer(values).kind
+    except AuditError:
+        kind = "category"
+    return Column(str(values.name), kind, "dropped", said="Left out, as asked.")
 
 
 def _date_format(text: pd.Series) -> list[str]:
@@ -324,7 +331,8 @@ def _alone(values: pd.Series, kind: Kind, y: NDArray[np.int64]) -> float:
 
 def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> list[str]:
     said = [
-        f"LEAK: column {c.name!r} was left out. {c.said} Keep it with --keep {c.name} if it is known before the outcome."
+        f"LEAK: column {c.name!r} was left out. {c.said} "
+        f"Keep it with --keep {c.name} if it is known before the outcome."
         for c in profile.columns
         if c.role == "leak"
     ]
@@ -335,11 +343,7 @@ def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> li
         )
     if infinite:
         said.append(f"Infinite numbers in {listed(infinite)} count as missing.")
-    said += [
-        f"Column {c.name!r} is empty in {c.missing:.0%} of the rows."
-        for c in profile.features
-        if c.missing > 0.5
-    ]
+    said += [f"Column {c.name!r} is empty in {c.missing:.0%} of the rows." for c in profile.features if c.missing > 0.5]
     dates = [c.name for c in profile.columns if c.kind == "date" and c.role in ("feature", "dropped")]
     if dates and time is None:
         said.append(

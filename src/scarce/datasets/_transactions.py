@@ -1,6 +1,5 @@
 """A simulator of a retailer's payments, some of them fraudulent."""
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -229,7 +228,7 @@ def make_transactions(
 def _check_arguments(n_samples: int, fraud_rate: float, months: int, missing_rate: float) -> int:
     """Return the number of known frauds."""
     for name, value in (("n_samples", n_samples), ("months", months)):
-        if not isinstance(value, Integral) or value < 1:
+        if not isinstance(value, int | np.integer) or value < 1:
             raise ValueError(f"{name} must be an integer of at least 1, and it is {value!r}.")
     if not 0 < fraud_rate < 1:
         raise ValueError(f"fraud_rate must lie strictly between 0 and 1, and it is {fraud_rate!r}.")

@@ -191,7 +191,8 @@ def sweep_macro_f1(
         if e == len(at):
             return best, high, low
         upper = at[e]
-        while e < len(at) and at[e] == upper:
+        # Equal ratios of distances may differ in their last bits; there is no γ between them.
+        while e < len(at) and at[e] >= upper * (1 - 1e-12):
             i = row[e]
             called[labels[i]] -= weight[i]
             if labels[i] == truth[i]:

@@ -1,0 +1,50 @@
+# Each target installs what it needs into .venv, once. Needs Python 3.11 or newer and make.
+#   make audit   audit simulated payments; the report is audit-out/report.html
+#   make test    style, types, import layers and tests
+#   make bench   speed and quality against peers
+#   make lint    the first three of make test
+#   make docs    the documentation as HTML, in docs/_build
+#   make clean   remove all that make made, .venv included
+
+.PHONY: audit test bench lint docs clean
+.DEFAULT_GOAL := audit
+
+PYTHON := python3
+BIN := .venv/bin
+# Packages of another environment must not leak into this one.
+unexport PYTHONHOME PYTHONPATH
+
+audit: .venv/.installed
+	@$(BIN)/scarce audit
+
+test: lint
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+bench: .venv/.installed
+	$(BIN)/python -m benchmarks
+
+lint: .venv/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: .venv/.installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build
+	@echo "The documentation is docs/_build/index.html."
+
+clean:
+	rm -rf .venv audit-out docs/_build build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'scarce needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)'; exit 1; }
+	@echo 'Installing into .venv, which takes a few minutes the first time.'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+.venv/.installed-docs: .venv/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@

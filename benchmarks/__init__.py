@@ -1,0 +1,1 @@
+"""Ratios against peers: one run, one table."""

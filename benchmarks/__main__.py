@@ -1,0 +1,97 @@
+"""Run the measurements and print the table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from benchmarks import audit, creditcard, memory, paper, speed  # noqa: F401 - importing registers
+from benchmarks.registry import MEASUREMENTS, Detail, Row, Run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 1 if a bar was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(MEASUREMENTS), metavar="NAME", help=", ".join(MEASUREMENTS))
+    parser.add_argument("--quick", action="store_true", help="smaller data; the table says where")
+    parser.add_argument("--details", action="store_true", help="print the tables behind the rows too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write rows and details to a file")
+    options = parser.parse_args(arguments)
+
+    console = Console()
+    run = Run(options.quick)
+    rows: dict[str, list[Row]] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        names = options.only or list(MEASUREMENTS)
+        task = progress.add_task("", total=len(names))
+        for name in names:
+            run.tell = lambda text, name=name: progress.update(task, description=f"{name}: {text}")
+            rows[name] = MEASUREMENTS[name](run)
+            progress.advance(task)
+
+    where = f"{date.today()}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    _print(console, f"{where}{', quick' if run.quick else ''}", rows)
+    if options.details:
+        for detail in run.details:
+            _print_detail(console, detail)
+    if options.json:
+        report = {
+            "where": where,
+            "quick": run.quick,
+            "rows": [{"name": name, **row.as_json()} for name, found in rows.items() for row in found],
+            "details": [vars(detail) for detail in run.details],
+        }
+        options.json.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    return int(any(row.passed is False for found in rows.values() for row in found))
+
+
+def _print(console: Console, title: str, rows: dict[str, list[Row]]) -> None:
+    table = Table("name", "what", title=title)
+    for column in ("ours", "peer", "ratio", "bar"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("verdict")
+    for name, found in rows.items():
+        for row in found:
+            verdict = {True: "[green]pass[/]", False: "[red]MISS[/]", None: ""}[row.passed]
+            if row.ours is None:
+                verdict = "not measured"
+            table.add_row(
+                name,
+                f"{row.what}\n[dim]{row.note}[/]" if row.note else row.what,
+                _figure(row.ours, row.unit),
+                _figure(row.peer, row.unit),
+                "" if row.ratio is None else f"{row.ratio:.3g}",
+                str(row.bar or ""),
+                verdict,
+            )
+    console.print(table)
+
+
+def _print_detail(console: Console, detail: Detail) -> None:
+    table = Table(title=detail.title)
+    for column in detail.columns:
+        table.add_column(column, justify="left" if column == detail.columns[0] else "right")
+    for line in detail.rows:
+        table.add_row(*(cell if isinstance(cell, str) else f"{cell:.3f}" for cell in line))
+    console.print(table)
+
+
+def _figure(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    return {"sets": f"{value:.0f}", "MB": f"{value:.0f} MB", "s": f"{value:.3g} s"}.get(unit, f"{value:.3f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

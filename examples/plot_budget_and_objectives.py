@@ -1,0 +1,71 @@
+"""
+One score, many objectives
+==========================
+
+How many cases should be checked? It depends on who asks. A statistician wants the best F1; a screening programme the
+best F2, which minds missed cases more than false alarms. A laboratory has time for 25 samples. A surgeon acts only on
+a list that is nearly always right. A hospital counts what each mistake costs.
+
+None of them needs a model of their own. All five are cuts of the same score, so the model below is fitted once, and
+each objective picks its own point of the precision-recall curve, exactly. The scores are honest, which means that each
+row was scored by the other rows alone; a cut chosen on anything else would flatter itself.
+
+The data are the breast tumours that come with scikit-learn, with 20 of the malignant ones left among the 357 benign.
+"""
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import PrecisionRecallDisplay
+from sklearn.preprocessing import StandardScaler
+
+from scarce.neighbors import GammaKNN
+from scarce.objectives import Budget, FBeta, PrecisionAtLeast, Profit
+
+# A biopsy costs 1, for a true and for a false alarm; a tumour that is missed costs 50.
+COSTS = (-1, -1, 0, -50)
+
+# What to ask for, and how to mark it: shape and colour both tell the marks apart.
+OBJECTIVES = {
+    "Precision of at least 0.9": (PrecisionAtLeast(0.9), "s", "#000000"),
+    "Best F1": (FBeta(1), "o", "#D55E00"),
+    "At most 25 checks": (Budget(25), "D", "#CC79A7"),
+    "Best F2": (FBeta(2), "^", "#009E73"),
+    "Lowest cost": (Profit(COSTS), "v", "#56B4E9"),
+}
+
+
+def make_rare(n_positive: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ten mean measurements of each tumour, and whether it is malignant, with few that are."""
+    X, benign = load_breast_cancer(return_X_y=True)
+    malignant = np.random.default_rng(0).choice(np.flatnonzero(benign == 0), n_positive, replace=False)
+    rows = np.concatenate((np.flatnonzero(benign), malignant))
+    return StandardScaler().fit_transform(X[rows, :10]), benign[rows] == 0
+
+
+def main(out: Path) -> None:
+    """Draw the figure and write it."""
+    X, y = make_rare()
+    scores = GammaKNN().honest_scores(X, y)
+
+    figure, ax = plt.subplots(figsize=(6.5, 6.5), layout="constrained")
+    PrecisionRecallDisplay.from_predictions(y, scores, name="γk-NN, honest scores", ax=ax)
+    for name, (objective, marker, color) in OBJECTIVES.items():
+        cut = objective.best_threshold(scores, y)
+        called = cut.tp + cut.fp
+        label = f"{name}: check {called:.0f}, find {cut.tp:.0f} of {y.sum()}"
+        ax.plot(cut.tp / y.sum(), cut.tp / called, marker, color=color, markersize=9, label=label)
+    ax.set(xlabel="Recall", ylabel="Precision")
+    ax.legend(loc="lower left")
+
+    out.mkdir(parents=True, exist_ok=True)
+    figure.savefig(out / "plot_budget_and_objectives.png", dpi=150)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Mark the cuts of five objectives on one precision-recall curve.")
+    parser.add_argument("--out", type=Path, default=Path(), help="the folder for the picture")
+    main(parser.parse_args().out)

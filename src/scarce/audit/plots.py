@@ -1,0 +1,129 @@
+"""The report's figures, as SVG that takes its colours from the page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+__all__ = ["dots_and_whiskers", "precision_at_budget", "precision_recall"]
+
+FloatArray = NDArray[np.float64]
+
+# Colours that stand for the page's own, which differ between light and dark.
+INK, MUTED, GRID, ACCENT = "#010101", "#020202", "#030303", "#040404"
+_ON_PAGE = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--line)", ACCENT: "var(--accent)"}
+# Of Okabe and Ito, which the colour-blind can tell apart and which show on white as on black.
+OTHERS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#D55E00")
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "scarce",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": MUTED,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "legend.labelcolor": INK,
+}
+
+
+def dots_and_whiskers(names: Sequence[str], panels: Sequence[tuple[str, list[dict[str, float]]]]) -> str:
+    """Draw, for each figure, every method's estimate and interval; the first method is the winner."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(3.1 * len(panels), 0.42 * len(names) + 1.1), layout="constrained")
+        axes = np.atleast_1d(figure.subplots(1, len(panels), sharey=True))
+        place = np.arange(len(names))[::-1]
+        for axis, (title, figures) in zip(axes, panels, strict=True):
+            for y, interval in zip(place, figures, strict=True):
+                colour = ACCENT if y == place[0] else MUTED
+                axis.plot([interval["low"], interval["high"]], [y, y], color=colour, lw=2, solid_capstyle="round")
+                axis.plot(interval["estimate"], y, "o", color=colour, ms=7)
+            axis.set_title(title, loc="left")
+            axis.grid(axis="y", visible=False)
+            axis.set_ylim(-0.6, len(names) - 0.4)
+            axis.margins(x=0.08)
+            axis.tick_params(axis="y", length=0)
+        axes[0].set_yticks(place, names)
+        axes[0].get_yticklabels()[0].set(color=INK, fontweight="bold")
+        return _svg(figure, "Figures of each method with their 95 % intervals")
+
+
+def precision_recall(curves: Sequence[dict[str, Any]], rate: float) -> str:
+    """Draw precision against recall for every method; the winner comes first, with its cut."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(5.2, 3.9), layout="constrained")
+        axis = figure.subplots()
+        for curve, style in _with_styles(curves):
+            axis.step(curve["recall"], curve["precision"], where="post", label=curve["name"], **style)
+        axis.plot(curves[0]["cut"]["recall"], curves[0]["cut"]["precision"], "o", color=ACCENT, ms=8, zorder=5)
+        axis.axhline(rate, color=MUTED, lw=1, ls=":")
+        axis.set(xlabel="recall: share of positives found", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
+        axis.legend(loc="upper right")
+        return _svg(figure, "Precision against recall of each method")
+
+
+def precision_at_budget(curves: Sequence[dict[str, Any]], budget: float, rate: float) -> str:
+    """Draw the precision among the first k rows for every method, the budget marked."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(5.2, 3.9), layout="constrained")
+        axis = figure.subplots()
+        for curve, style in _with_styles(curves):
+            axis.plot(curve["checked"], curve["precision_at"], label=curve["name"], **style)
+        axis.axhline(rate, color=MUTED, lw=1, ls=":")
+        axis.axvline(budget, color=INK, lw=1.2, ls="--")
+        axis.annotate(
+            " budget", (budget, 1), xycoords=("data", "axes fraction"), va="top", ha="left", color=INK, fontsize=9
+        )
+        axis.set(xlabel="rows checked", ylabel="precision among them", xscale="log", ylim=(0, 1.02))
+        axis.xaxis.set_major_formatter("{x:,.0f}")
+        axis.margins(x=0)
+        axis.legend(loc="upper right")
+        return _svg(figure, "Precision among the first rows of each method's ranking")
+
+
+def _with_styles(curves: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    winner = [(curves[0], {"color": ACCENT, "lw": 2.4, "zorder": 4})]
+    return winner + [
+        (curve, {"color": colour, "lw": 1.2, "alpha": 0.9}) for curve, colour in zip(curves[1:], OTHERS, strict=False)
+    ]
+
+
+def _svg(figure: Figure, title: str) -> str:
+    stream = io.StringIO()
+    figure.savefig(
+        stream,
+        format="svg",
+        transparent=True,
+        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+    )
+    drawing = stream.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    # Inside a page the drawing needs no namespaces, no size of its own and no names of groups.
+    drawing = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawing)
+    drawing = re.sub(r'<g id="[^"]*"', "<g", drawing)
+    drawing = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", drawing, count=1)
+    drawing = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1)
+    drawing = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawing, count=1)
+    for placeholder, colour in _ON_PAGE.items():
+        drawing = drawing.replace(placeholder, colour)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)

@@ -1,0 +1,175 @@
+"""The folder of an audit: written whole, and its model loaded without running foreign code."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import skops.io
+from sklearn.pipeline import Pipeline
+
+import scarce
+
+from .pipeline import Audit
+from .profile import Column
+from .reasons import Usual
+from .report import report_data, report_html
+from .tables import AuditError, written_whole
+
+__all__ = ["TRUSTED_TYPES", "SavedModel", "load", "manifest_of", "save"]
+
+# What a model of ours is made of, besides what skops trusts by itself. A file that holds anything else is refused.
+TRUSTED_TYPES = (
+    "collections.OrderedDict",
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "numpy.dtype",
+    "scarce.audit.encoding.DateParts",
+    "scarce.neighbors._gamma.GammaKNN",
+    "scarce.neighbors._index.ClassIndex",
+    "scarce.objectives.Budget",
+    "scarce.objectives.Profit",
+    "scarce.tuned.TunedThreshold",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.neighbors._kd_tree.KDTree",
+    "sklearn.tree._tree.Tree",
+)
+
+PACKAGES = ("lightgbm", "numpy", "pandas", "scikit-learn", "scipy", "skops")
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A model read back: the pipeline, and what the manifest beside it says about the columns."""
+
+    pipeline: Pipeline
+    columns: list[Column]
+    usual: dict[str, Usual]
+    manifest: dict[str, Any]
+
+
+def save(result: Audit, folder: Path, *, force: bool = False) -> None:
+    """Write ``queue.csv``, ``report.html``, ``report.json``, ``model.skops`` and ``manifest.json`` to a folder.
+
+    The folder appears complete or not at all.
+    """
+    data = report_data(result)
+    page = report_html(result, data)
+    with written_whole(folder, force=force) as new:
+        new.mkdir()
+        result.queue.to_csv(new / "queue.csv", index=False)
+        (new / "report.html").write_text(page, encoding="utf-8")
+        _write_json(new / "report.json", data)
+        skops.io.dump(result.model, new / "model.skops")
+        _write_json(new / "manifest.json", manifest_of(result))
+
+
+def manifest_of(result: Audit) -> dict[str, Any]:
+    """Return what someone needs to repeat the audit and to use its model."""
+    features = result.profile.features
+    return {
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(result.seconds, 1),
+        "python": platform.python_version(),
+        "packages": {"scarce": scarce.__version__, **{name: version(name) for name in PACKAGES}},
+        "data": {
+            "name": result.source.name,
+            "sha256": result.source.sha256,
+            "simulated": result.source.simulated,
+            "rows": result.profile.rows,
+            "labelled": result.profile.labelled,
+            "positives": result.profile.positives,
+        },
+        "settings": asdict(result.settings),
+        "folds": result.comparison.folds.said,
+        "target": {
+            "column": result.target.name,
+            "positive": result.target.positive,
+            "negative": result.target.others,
+        },
+        "winner": result.comparison.winner.candidate.name,
+        "threshold": result.threshold,
+        "queue": "rows of unknown outcome" if result.new_rows else "tested rows of known outcome, out-of-fold scores",
+        "identifiers": result.profile.identifiers,
+        "columns": [
+            {
+                "name": c.name,
+                "kind": c.kind,
+                "date_format": c.date_format,
+                "usual": asdict(_plain(result.usual[c.name])),
+            }
+            for c in features
+        ],
+        "trusted_types": list(TRUSTED_TYPES),
+    }
+
+
+def load(path: Path) -> SavedModel:
+    """Load a model and its manifest from an audit's folder or from the model file in it."""
+    model_file = path / "model.skops" if path.is_dir() else path
+    if not model_file.exists():
+        raise AuditError(
+            f"There is no model {model_file}; name the folder that scarce audit wrote, or its model.skops."
+        )
+    manifest = _read_manifest(model_file.with_name("manifest.json"))
+    try:
+        foreign = sorted(set(skops.io.get_untrusted_types(file=model_file)) - set(TRUSTED_TYPES))
+    except Exception as error:  # skops has no error of its own for files that it did not write
+        raise AuditError(f"{model_file} is not a model that scarce audit wrote; run the audit again.") from error
+    if foreign:
+        raise AuditError(
+            f"{model_file} holds types that no audit writes ({', '.join(foreign[:3])}), so it was not opened; "
+            "use a model from a source that you trust."
+        )
+    pipeline = skops.io.load(model_file, trusted=list(TRUSTED_TYPES))
+    columns = [Column(c["name"], c["kind"], date_format=c["date_format"]) for c in manifest["columns"]]
+    usual = {c["name"]: _typed(c["usual"], c["kind"]) for c in manifest["columns"]}
+    return SavedModel(pipeline, columns, usual, manifest)
+
+
+def _read_manifest(file: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        manifest["columns"]
+    except FileNotFoundError as error:
+        raise AuditError(f"There is no {file}; keep the model and its manifest in the same folder.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise AuditError(f"{file} is damaged; run the audit again.") from error
+    return manifest
+
+
+def _write_json(file: Path, data: dict[str, Any]) -> None:
+    file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _plain(usual: Usual) -> Usual:
+    """Return usual values as JSON knows them: dates as text, missing numbers as null."""
+    *values, typical = (_json_value(v) for v in (*usual.values, usual.typical))
+    return Usual(values, usual.weights, typical)
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or pd.isna(value):
+        return None
+    if isinstance(value, pd.Timestamp):
+        return value.isoformat()
+    return value if isinstance(value, str) else float(value)
+
+
+def _typed(plain: dict[str, Any], kind: str) -> Usual:
+    def read(values: Iterable[Any]) -> list[Any]:
+        if kind == "date":
+            return [pd.NaT if v is None else pd.Timestamp(v) for v in values]
+        return [float("nan") if v is None else v for v in values] if kind == "number" else list(values)
+
+    return Usual(
+        read(plain["values"]), plain["weights"], None if plain["typical"] is None else read([plain["typical"]])[0]
+    )

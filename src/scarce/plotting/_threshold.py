@@ -1,0 +1,319 @@
+"""What an objective is worth at every cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from scarce.base import RareEventClassifier
+from scarce.neighbors import GammaKNN
+from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
+
+__all__ = ["GammaPathDisplay", "Mark", "ThresholdCurveDisplay"]
+
+FloatArray = NDArray[np.float64]
+
+# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
+_CURVE = "#0072B2"
+_MARKS = (("#D55E00", "o"), ("#000000", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
+
+
+class Mark(NamedTuple):
+    """A cut to be pointed out: where it is on the axis, and what it is worth."""
+
+    at: float
+    value: float
+
+
+class ThresholdCurveDisplay:
+    """The value of an objective at every threshold of a score, exactly.
+
+    Make one with :meth:`from_estimator` or :meth:`from_scores`; the parameters become attributes.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_cuts + 1,)
+        The thresholds where a prediction changes, ascending, between the two ends of the axis.
+    values : ndarray of shape (n_cuts,)
+        What the objective is worth from each edge, included, to the next; NaN where it allows no cut.
+    marks : dict of str to Mark
+        The cuts to point out, by name.
+    objective_name : str
+        The label of the value axis.
+
+    Attributes
+    ----------
+    line_ : matplotlib StepPatch
+        The curve.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from scarce import TunedThreshold
+    >>> from scarce.plotting import ThresholdCurveDisplay
+    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+    >>> model = TunedThreshold(LogisticRegression(), threshold="f2").fit(X, y)
+    >>> display = ThresholdCurveDisplay.from_estimator(model, X, y, objective="f2")
+    >>> bool(display.marks["in use"].value == display.values.max())
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    # The estimators it is for, the ends of their scores, and the name and symbol of the axis.
+    _draws: ClassVar[type[Any]] = RareEventClassifier
+    _bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    _axis_name: ClassVar[str] = "Threshold on the score"
+    _symbol: ClassVar[str] = "threshold"
+
+    def __init__(
+        self, edges: FloatArray, values: FloatArray, *, marks: Mapping[str, Mark], objective_name: str
+    ) -> None:
+        self.edges = edges
+        self.values = values
+        self.marks = dict(marks)
+        self.objective_name = objective_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: RareEventClassifier,
+        X: Any,
+        y: ArrayLike,
+        *,
+        objective: str | Objective = "f1",
+        sample_weight: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a fitted estimator from the honest scores of its training rows.
+
+        Parameters
+        ----------
+        estimator : RareEventClassifier
+            Fitted. The cut that it uses is marked.
+        X, y : array-like
+            The rows it was fitted on, and their classes. Each is scored by a model that did not see it.
+        objective : str or Objective, default="f1"
+            What to draw: a name or an object of :mod:`scarce.objectives`. It need not be the one that chose the cut.
+        sample_weight, gains, period : array-like, optional
+            As in the estimator's `fit`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `stairs`, such as ``color`` or ``label``.
+
+        Returns
+        -------
+        display
+        """
+        _pyplot()  # The scores may take long: a missing library must be told before.
+        if not isinstance(estimator, cls._draws):
+            raise TypeError(
+                f"{cls.__name__} draws a {cls._draws.__name__}; got a {type(estimator).__name__}. Of a pipeline give "
+                "the last step, with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
+            )
+        check_is_fitted(estimator)
+        return cls.from_scores(
+            estimator.honest_scores(X, y, sample_weight),
+            column_or_1d(y) == estimator.pos_label_,
+            objective=objective,
+            thresholds=cls._thresholds_of(estimator, X, y),
+            sample_weight=sample_weight,
+            gains=gains,
+            period=period,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        objective: str | Objective = "f1",
+        thresholds: Mapping[str, float] | None = None,
+        sample_weight: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of given scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Higher means more likely positive. Of rows that the model did not see, if the curve is to be believed.
+        y : array-like of shape (n_samples,)
+            The truth: booleans, 0 and 1, or -1 and 1.
+        thresholds : mapping of str to float, optional
+            Cuts of the score to mark, by name; the best one if not given.
+        objective, sample_weight, gains, period, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        display
+        """
+        objective = get_objective(objective)
+        extra: dict[str, Any] = {"gains": gains, "period": period}
+        values = objective.curve(scores, y, sample_weight, **extra).value[::-1]
+        distinct = np.unique(column_or_1d(scores).astype(np.float64))
+        low, high = cls._bounds
+        if distinct[0] < low or distinct[-1] > high:
+            raise ValueError(f"{cls.__name__} needs scores between {low:g} and {high:g}.")
+        if thresholds is None:
+            thresholds = {"best": objective.best_threshold(scores, y, sample_weight, **extra).threshold}
+        # A row whose score equals the threshold is negative, so a new value holds from the score itself onwards.
+        marks = {
+            name: Mark(float(cls._on_axis(cut)), float(values[np.searchsorted(distinct, cut, side="right")]))
+            for name, cut in thresholds.items()
+        }
+        edges = cls._on_axis(np.concatenate(([low], distinct, [high])))
+        return cls(edges, values, marks=marks, objective_name=_name(objective)).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `stairs`, such as ``color`` or ``label``.
+
+        Returns
+        -------
+        self
+        """
+        plt = _pyplot()
+        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.figure_ = self.ax_.figure
+        left, right = self._limits()
+        # An axis may end at infinity, where nothing can be drawn.
+        edges = np.clip(self.edges, left, max(right, self.edges[np.isfinite(self.edges)].max()))
+        style = {"color": _CURVE, "linewidth": 1.5, **kwargs}
+        self.line_ = self.ax_.stairs(self.values, edges, baseline=None, **style)
+        for (name, mark), (color, marker) in zip(self.marks.items(), _MARKS * len(self.marks), strict=False):
+            at = np.clip(mark.at, left, right)
+            worth = "not allowed" if np.isnan(mark.value) else f"{mark.value:.3g}"
+            label = f"{self._symbol} = {mark.at:.3g} ({name}): {worth}"
+            self.ax_.axvline(at, color=color, linestyle=":", linewidth=1)
+            self.ax_.plot(at, mark.value, color=color, marker=marker, linestyle=":", label=label, clip_on=False)
+        self.ax_.set(xlabel=self._axis_name, ylabel=f"{self.objective_name} on honest scores", xlim=(left, right))
+        if np.nanmin(self.values) >= 0:
+            self.ax_.set_ylim(bottom=0)
+        self.ax_.legend(framealpha=1)
+        return self
+
+    @classmethod
+    def _thresholds_of(cls, estimator: Any, X: Any, y: ArrayLike) -> dict[str, float]:
+        return {"in use": estimator.threshold_}
+
+    @staticmethod
+    def _on_axis(threshold: Any) -> Any:
+        return threshold
+
+    def _limits(self) -> tuple[float, float]:
+        """Return the ends of the axis: all scores, and a little beyond where every row is called the same."""
+        low, high = self.edges[1], self.edges[-2]
+        margin = 0.05 * (high - low) or 1.0
+        return low - margin, high + margin
+
+
+class GammaPathDisplay(ThresholdCurveDisplay):
+    """The value of an objective at every γ of γk-NN, exactly and from one neighbour search.
+
+    The γ in use is marked, and so is γ = 1, which is the plain k-NN vote. Make one with :meth:`from_estimator`, or
+    with :meth:`from_scores` from honest scores that are at hand; the parameters become attributes.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_cuts + 1,)
+        The γ where a prediction changes, ascending, from 0 to infinity.
+    values : ndarray of shape (n_cuts,)
+        What the objective is worth from each edge to the next; NaN where it allows no cut.
+    marks : dict of str to Mark
+        The γ to point out, by name.
+    objective_name : str
+        The label of the value axis.
+
+    Attributes
+    ----------
+    line_, ax_, figure_
+        As for :class:`ThresholdCurveDisplay`.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.neighbors import GammaKNN
+    >>> from scarce.plotting import GammaPathDisplay
+    >>> X, y = make_classification(1000, weights=[0.95], flip_y=0.02, random_state=0)
+    >>> model = GammaKNN().fit(X, y)
+    >>> display = GammaPathDisplay.from_estimator(model, X, y)
+    >>> bool(display.marks["in use"].at == model.gamma_)
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    _draws = GammaKNN
+    _bounds = (0.0, 1.0)
+    _axis_name = "γ, the factor on distances to positive rows"
+    _symbol = "γ"
+
+    @classmethod
+    def _thresholds_of(cls, estimator: Any, X: Any, y: ArrayLike) -> dict[str, float]:
+        # Fitted anew, since the cut of γ = 1 depends on who wins ties; this costs no neighbour search.
+        plain = clone(estimator).set_params(gamma=1.0, threshold="default").fit(X, y)
+        return {**super()._thresholds_of(estimator, X, y), "plain k-NN": plain.threshold_}
+
+    @staticmethod
+    def _on_axis(threshold: Any) -> Any:
+        with np.errstate(divide="ignore"):  # the score 1 is positive at every γ
+            return np.divide(threshold, np.subtract(1.0, threshold))
+
+    def _limits(self) -> tuple[float, float]:
+        marked = [mark.at for mark in self.marks.values() if np.isfinite(mark.at)]
+        return 0.0, 1.25 * max(1.0, *marked)
+
+
+def _name(objective: Objective) -> str:
+    """Say what the values of an objective are."""
+    match objective:
+        case FBeta():
+            return f"F{objective.beta:g}"
+        case PrecisionAtLeast():
+            return f"Recall at a precision ≥ {objective.precision:g}"
+        case RecallAtLeast():
+            return f"Precision at a recall ≥ {objective.recall:g}"
+        case Budget():
+            return f"Recall within a budget of {objective.limit}"
+        case Profit():  # not its table of gains
+            return "Profit"
+    return repr(objective).removesuffix("()")
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'Plots are drawn with matplotlib, which is not installed: pip install "scarce[audit]".'
+        ) from error
+    return plt

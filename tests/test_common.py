@@ -1,0 +1,289 @@
+"""What holds for every estimator of the registry."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import scarce
+from scarce import objectives as ob
+
+EXAMPLES = [instance for _, cls in scarce.all_estimators() for instance in cls._examples()]
+DEFAULTS = [next(cls._examples()) for _, cls in scarce.all_estimators()]
+
+_COPIES = (
+    "A weight says how much a row counts in the objective, not how many copies of it exist: copies would be each "
+    "other's nearest neighbours."
+)
+_SPLITS = "Honest scores come from a split of the rows, which falls otherwise where rows are repeated or left out."
+EXPECTED_FAILURES = {
+    "GammaKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
+    "TunedThreshold": {
+        "check_sample_weight_equivalence_on_dense_data": _SPLITS,
+        "check_sample_weight_equivalence_on_sparse_data": _SPLITS,
+    },
+}
+
+OBJECTIVES = [
+    ob.FBeta(1),
+    ob.FBeta(2),
+    ob.GMean(),
+    ob.BalancedAccuracy(),
+    ob.ClassWeightedAccuracy(0.8),
+    ob.Jaccard(),
+    ob.MCC(),
+    ob.PrecisionAtLeast(0.2),
+    ob.RecallAtLeast(0.7),
+    ob.Budget(20),
+    ob.Budget(0.1),
+    ob.Profit([10, -1, 0, -10]),
+]
+
+
+def expected_failures(estimator):
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {})
+
+
+def rounding(estimator):
+    """Another library's model may differ in the last bits from one memory layout to the next; our own may not."""
+    return 1e-12 if isinstance(estimator, scarce.TunedThreshold) else 0
+
+
+def example_id(estimator):
+    return repr(estimator).replace("\n", "")
+
+
+@pytest.fixture
+def rows():
+    X, y = make_classification(240, 6, n_informative=4, weights=[0.85], flip_y=0.05, random_state=3)
+    return X, y
+
+
+@pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=", "ignore:.*Estimator.*sample_weight")
+@parametrize_with_checks(EXAMPLES, expected_failed_checks=expected_failures)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", EXAMPLES, ids=example_id)
+class TestContract:
+    def test_score_is_finite_and_independent_of_the_batch(self, estimator, rows):
+        X, y = rows
+        model = clone(estimator).fit(X, y)
+        score = model.score_samples(X)
+        assert score.shape == (len(X),)
+        assert score.dtype == np.float64
+        assert np.isfinite(score).all()
+        one_by_one = np.concatenate([model.score_samples(X[i : i + 1]) for i in range(30)])
+        in_two = np.concatenate((model.score_samples(X[:7]), model.score_samples(X[7:])))
+        np.testing.assert_allclose(one_by_one, score[:30], rtol=rounding(estimator))
+        np.testing.assert_allclose(in_two, score, rtol=rounding(estimator))
+
+    @pytest.mark.parametrize("labels", [(0, 1), (1, 0), ("ok", "fraud"), ("genuine", "theft"), (False, True)])
+    def test_positive_iff_beyond_the_threshold(self, estimator, rows, labels):
+        X, y = rows
+        names = np.array(labels)[y]
+        model = clone(estimator).fit(X, names)
+        assert model.pos_label_ == labels[1]
+        predicted = model.predict(X)
+        np.testing.assert_array_equal(model.score_samples(X) > model.threshold_, predicted == labels[1])
+        np.testing.assert_array_equal(model.decision_function(X) > 0, predicted == model.classes_[1])
+        shares = model.predict_proba(X)
+        np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], predicted)
+        np.testing.assert_allclose(shares.sum(axis=1), 1)
+        positive = shares[:, model.classes_.tolist().index(labels[1])]
+        order = np.argsort(model.score_samples(X), kind="stable")
+        assert (np.diff(positive[order]) >= -1e-12).all()
+
+    def test_a_score_on_the_threshold_is_negative(self, estimator, rows):
+        X, y = rows
+        for labels in ((0, 1), (1, 0)):
+            model = clone(estimator).fit(X, np.array(labels)[y])
+            model.threshold_ = float(model.score_samples(X[:1])[0])
+            assert model.predict(X[:1])[0] == labels[0]
+            assert model.classes_[model.predict_proba(X[:1]).argmax()] == labels[0]
+
+    def test_row_order(self, estimator, rows):
+        X, y = rows
+        order = np.random.default_rng(0).permutation(len(X))
+        model, permuted = clone(estimator).fit(X, y), clone(estimator).fit(X[order], y[order])
+        if _splits_rows(estimator):
+            # Honest scores come from a split by position, so the cut may move; the score may not.
+            np.testing.assert_allclose(model.score_samples(X), permuted.score_samples(X), rtol=1e-3, atol=1e-6)
+            return
+        np.testing.assert_array_equal(model.score_samples(X), permuted.score_samples(X))
+        assert model.threshold_ == permuted.threshold_
+
+    def test_frames(self, estimator, rows):
+        pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+        pyarrow = pytest.importorskip("pyarrow")
+        X, y = rows
+        expected = clone(estimator).fit(X, y).score_samples(X)
+        names = [f"c{i}" for i in range(X.shape[1])]
+        frame = pandas.DataFrame(X, columns=names)
+        for table in (frame, polars.DataFrame(X, schema=names), pyarrow.Table.from_pandas(frame)):
+            model = clone(estimator).fit(table, y)
+            np.testing.assert_allclose(model.score_samples(table), expected, rtol=rounding(estimator))
+            assert model.feature_names_in_.tolist() == names
+
+    def test_float32_is_close_to_float64(self, estimator, rows):
+        X, y = rows
+        single = X.astype(np.float32)
+        a = clone(estimator).fit(single, y).score_samples(single)
+        b = clone(estimator).fit(X, y).score_samples(X)
+        assert a.dtype == np.float64
+        np.testing.assert_allclose(a, b, atol=2e-3)
+
+    def test_clone_and_pickle(self, estimator, rows):
+        X, y = rows
+        model = clone(estimator).fit(X, y)
+        score = model.score_samples(X)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).score_samples(X), score)
+        again = clone(model).fit(X, y)
+        np.testing.assert_array_equal(again.score_samples(X), score)
+        assert again.threshold_ == model.threshold_
+
+    def test_skops(self, estimator, rows):
+        skops = pytest.importorskip("skops.io")
+        X, y = rows
+        model = clone(estimator).fit(X, y)
+        stored = skops.dumps(model)
+        unknown = skops.get_untrusted_types(data=stored)
+        assert all(name.startswith("scarce.") for name in unknown), unknown
+        loaded = skops.loads(stored, trusted=unknown)
+        np.testing.assert_array_equal(loaded.score_samples(X), model.score_samples(X))
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+    def test_n_jobs(self, estimator, rows):
+        if "n_jobs" not in estimator.get_params():
+            pytest.skip("has no n_jobs")
+        X, y = rows
+        one, two = (clone(estimator).set_params(n_jobs=n).fit(X, y) for n in (1, 2))
+        np.testing.assert_array_equal(one.score_samples(X), two.score_samples(X))
+        assert one.threshold_ == two.threshold_
+
+    def test_explains_in_plain_data(self, estimator, rows):
+        import json
+
+        X, y = rows
+        model = clone(estimator).fit(X, y)
+        told = model.explain(X[:4])
+        assert len(told) == 4
+        json.dumps(told)
+        assert [row["score"] for row in told] == pytest.approx(model.score_samples(X[:4]))
+
+    def test_fits_into_scikit_learn(self, estimator, rows):
+        X, y = rows
+        pipeline = make_pipeline(StandardScaler(), clone(estimator))
+        result = cross_validate(pipeline, X, y, scoring=["average_precision", "f1"], cv=3)
+        assert (result["test_average_precision"] > y.mean()).all()
+        step = pipeline.steps[-1][0]
+        grid = GridSearchCV(pipeline, {f"{step}__pos_label": [None, 1]}, scoring="average_precision", cv=2).fit(X, y)
+        assert grid.best_score_ > y.mean()
+
+    @pytest.mark.filterwarnings("ignore:With n_neighbors")
+    def test_hard_tables(self, estimator):
+        """A class of one row, constant columns, duplicates: an answer, or one sentence that says what to do."""
+        rng = np.random.default_rng(0)
+        lone = rng.normal(size=(40, 3)), np.r_[1, np.zeros(39, dtype=int)]
+        constant = np.c_[rng.normal(size=(40, 2)), np.ones(40)], np.arange(40) % 4 == 0
+        all_constant = np.ones((40, 2)), np.arange(40) % 4 == 0
+        pairs = np.repeat(rng.normal(size=(20, 3)), 2, axis=0), np.arange(40) % 5 == 0
+        for X, y in (lone, constant, all_constant, pairs):
+            try:
+                model = clone(estimator).fit(X, y)
+            except ValueError as error:
+                assert "at least two rows of each class" in str(error)  # noqa: PT017
+                assert np.bincount(y.astype(int)).min() == 1
+                continue
+            assert np.isfinite(model.score_samples(X)).all()
+            assert np.isfinite(model.threshold_)
+
+    def test_nan_is_refused(self, estimator, rows):
+        X, y = rows
+        broken = X.copy()
+        broken[3, 1] = np.nan
+        with pytest.raises(ValueError, match="NaN"):
+            clone(estimator).fit(broken, y)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=example_id)
+def test_any_objective_is_optimal_on_honest_scores(estimator, objective, rows):
+    X, y = rows
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float)
+    for w in (None, weight):
+        model = clone(estimator).set_params(threshold=objective).fit(X, y, sample_weight=w)
+        honest = model.honest_scores(X, y, sample_weight=w)
+        curve = objective.curve(honest, y, w)
+        called = honest > model.threshold_
+        same_cut = np.array([np.array_equal(honest > t, called) for t in curve.threshold])
+        assert curve.value[same_cut][0] == np.nanmax(curve.value)
+
+
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=example_id)
+class TestThreshold:
+    def test_a_number_is_the_cut(self, estimator, rows):
+        assert clone(estimator).set_params(threshold=0.25).fit(*rows).threshold_ == 0.25
+
+    def test_gains_and_periods_reach_the_objective(self, estimator, rows):
+        X, y = rows
+        gains = np.tile([100.0, -1, 0, -100], (len(y), 1))
+        lax = clone(estimator).set_params(threshold=ob.Profit()).fit(X, y, gains=gains)
+        strict = clone(estimator).set_params(threshold=ob.Profit()).fit(X, y, gains=gains * [1, 100, 1, 1])
+        assert lax.threshold_ < strict.threshold_
+        period = np.arange(len(y)) % 4
+        model = clone(estimator).set_params(threshold=ob.Budget(5)).fit(X, y, period=period)
+        called = model.honest_scores(X, y) > model.threshold_
+        assert np.bincount(period[called], minlength=4).max() <= 5
+
+    def test_unused_gains_are_refused(self, estimator, rows):
+        X, y = rows
+        for threshold in ("default", 0.5, "f1"):
+            with pytest.raises(ValueError, match="gains"):
+                clone(estimator).set_params(threshold=threshold).fit(X, y, gains=np.ones((len(y), 4)))
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"threshold": "best"}, "'best' is not an objective"),
+            ({"pos_label": "fraud"}, "pos_label='fraud' is not in y"),
+            ({"threshold": None}, "'threshold' parameter"),
+        ],
+    )
+    def test_bad_parameters(self, estimator, rows, params, message):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            with pytest.raises(ValueError, match=message):
+                clone(estimator).set_params(**params).fit(*rows)
+
+    def test_chosen_class(self, estimator, rows):
+        X, y = rows
+        assert clone(estimator).fit(X, y).pos_label_ == 1
+        assert clone(estimator).fit(X, 1 - y).pos_label_ == 0
+        assert clone(estimator).set_params(pos_label=0).fit(X, y).pos_label_ == 0
+        assert clone(estimator).fit(X[:100], np.arange(100) % 2).pos_label_ == 1
+
+    def test_metadata_routing(self, estimator, rows):
+        from sklearn import config_context
+
+        X, y = rows
+        gains = np.tile([10.0, -1, 0, -10], (len(y), 1))
+        with config_context(enable_metadata_routing=True):
+            model = clone(estimator).set_params(threshold=ob.Profit()).set_fit_request(gains=True)
+            result = cross_validate(
+                make_pipeline(StandardScaler(), model), X, y, params={"gains": gains}, cv=3, scoring="average_precision"
+            )
+        assert (result["test_score"] > y.mean()).all()
+
+
+def _splits_rows(estimator):
+    """Whether honest scores depend on which rows share a fold."""
+    return type(estimator)._honest_scores is not scarce.neighbors.GammaKNN._honest_scores
