@@ -8,7 +8,7 @@ a list that is nearly always right. A hospital counts what each mistake costs.
 
 None of them needs a model of their own. All five are cuts of the same score, so the model below is fitted once, and
 each objective picks its own point of the precision-recall curve, exactly. The scores are honest, which means that each
-row was scored by the other rows alone; a cut chosen on anything else would flatter itself.
+row was scored by the other rows alone: a model's scores of rows that it has seen make every cut look too good.
 
 The data are the breast tumours that come with scikit-learn, with 20 of the malignant ones left among the 357 benign.
 """
@@ -57,7 +57,7 @@ def main(out: Path) -> None:
         cut = objective.best_threshold(scores, y)
         called = cut.tp + cut.fp
         label = f"{name}: check {called:.0f}, find {cut.tp:.0f} of {y.sum()}"
-        ax.plot(cut.tp / y.sum(), cut.tp / called, marker, color=color, markersize=9, label=label)
+        ax.plot(cut.tp / y.sum(), cut.tp / called, marker, color=color, markersize=9, label=label, clip_on=False)
     ax.set(xlabel="Recall", ylabel="Precision")
     ax.legend(loc="lower left")
 

@@ -43,7 +43,7 @@ class Sweep:
         score = _check_scores(scores)
         self.positive = _check_truth(y)
         check_consistent_length(score, self.positive)
-        self.weight = _check_weight(sample_weight, len(score))
+        self.weight = check_weight(sample_weight, len(score))
         self.order = np.argsort(-score, kind="stable")
         ranked = score[self.order]
         self.ends = np.concatenate(([0], np.flatnonzero(np.diff(ranked)) + 1, [len(ranked)]))
@@ -125,10 +125,11 @@ def _check_truth(y: ArrayLike) -> NDArray[np.bool_]:
     return positive
 
 
-def _check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+def check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
+    """Return one weight a row; 1 where none are given."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = column_or_1d(sample_weight, dtype=np.float64)
-    if len(weight) != n_samples or not np.isfinite(weight).all() or (weight < 0).any():
-        raise ValueError(f"sample_weight must hold {n_samples} finite numbers of at least 0.")
+    weight = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
+    if weight.shape != (n_samples,) or weight.min() < 0 or not weight.any():
+        raise ValueError(f"sample_weight must hold {n_samples} numbers of at least 0, and not zeros alone.")
     return weight

@@ -91,7 +91,7 @@ def precision_at_budget(curves: Sequence[dict[str, Any]], budget: float, rate: f
         axis.axhline(rate, color=MUTED, lw=1, ls=":")
         axis.axvline(budget, color=INK, lw=1.2, ls="--")
         axis.annotate(
-            " budget", (budget, 1), xycoords=("data", "axes fraction"), va="top", ha="left", color=INK, fontsize=9
+            "budget ", (budget, 1), xycoords=("data", "axes fraction"), va="top", ha="right", color=INK, fontsize=9
         )
         axis.set(xlabel="rows checked", ylabel="precision among them", xscale="log", ylim=(0, 1.02))
         axis.xaxis.set_major_formatter("{x:,.0f}")

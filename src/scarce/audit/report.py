@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
@@ -164,7 +165,8 @@ def _curve(outcome: Outcome, result: Audit) -> dict[str, Any]:
     order = np.argsort(-outcome.rank, kind="stable")
     found = np.cumsum(truth[order])
     checked = np.arange(1, len(truth) + 1)
-    few = np.unique(np.geomspace(1, len(truth), CURVE_POINTS).astype(np.intp)) - 1
+    # The precision among fewer than ten rows jumps about too much to be drawn.
+    few = np.unique(np.geomspace(min(10, len(truth)), len(truth), CURVE_POINTS).astype(np.intp)) - 1
     hits = np.flatnonzero(truth[order])
     some = hits[np.unique(np.linspace(0, len(hits) - 1, CURVE_POINTS).astype(np.intp))]
     called = outcome.flagged
@@ -201,7 +203,7 @@ def _queue(result: Audit) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str | int | float | None:
-    if isinstance(value, float) and np.isnan(value):
+    if pd.isna(value):
         return None
     if isinstance(value, (bool, np.bool_)):
         return str(value)

@@ -6,114 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from scarce.datasets import _retailer as retailer
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-_START = np.datetime64("2024-01-01")  # a Monday
-_DAY = 86_400
-_SHOPS_PER_REGION = 6
-_PAYMENTS_PER_CUSTOMER = 12
-_PAYMENTS_PER_RING = 6
-_LONE_SHARE = 0.15
-_UNDETECTED_SHARE = 0.1
-# How often a choice of the fraudster (shop, goods, ...) follows the strategy; otherwise it looks genuine.
-_RING_DISCIPLINE = 0.85
-_LONE_DISCIPLINE = 0.25
-
-_REGIONS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "centre")
-_SHOPS = tuple(f"S{i + 1:02d}" for i in range(len(_REGIONS) * _SHOPS_PER_REGION))
-_BANKS = ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Juniper", "Larch", "Maple", "Rowan", "Willow")
-_PAYMENT_TYPES = ("cheque", "card", "contactless", "online", "instalments")
-_CHEQUE, _CARD, _CONTACTLESS, _ONLINE, _INSTALMENTS = range(5)
-
-# Share of the payments, median amount, margin rate and mean number of further articles.
-_CATEGORIES = {
-    "grocery": (0.34, 42.0, 0.08, 12.0),
-    "clothing": (0.14, 60.0, 0.32, 2.0),
-    "electronics": (0.08, 170.0, 0.10, 0.6),
-    "appliances": (0.05, 300.0, 0.14, 0.3),
-    "jewellery": (0.03, 190.0, 0.40, 0.3),
-    "perfume": (0.06, 65.0, 0.30, 0.8),
-    "toys": (0.08, 35.0, 0.25, 1.5),
-    "garden": (0.08, 70.0, 0.22, 3.0),
-    "sports": (0.09, 80.0, 0.26, 1.2),
-    "gift cards": (0.05, 50.0, 0.03, 0.5),
-}
-
-# The amount decides how one pays: a row of shares below each bound, and one above the last.
-_AMOUNT_BOUNDS = np.array([20.0, 50.0, 300.0])
-_PAYMENT_SHARES = np.array(
-    [
-        [0.03, 0.25, 0.60, 0.12, 0.00],
-        [0.10, 0.40, 0.30, 0.20, 0.00],
-        [0.18, 0.50, 0.00, 0.27, 0.05],
-        [0.20, 0.38, 0.00, 0.20, 0.22],
-    ]
-)
-_PAYMENT_TREND = np.array([-0.4, 0.0, 0.2, 0.5, 0.0])  # growth of each share from the first to the last day
-
-
-class _Scheme(NamedTuple):
-    """What a family of rings has in common; begin and end are fractions of the whole period."""
-
-    payment: int
-    categories: tuple[str, str]
-    amount: float
-    hour: float
-    new_accounts: bool
-    begin: float
-    end: float
-
-
-# Half of them last, so that the past helps with the future; the others make it treacherous.
-_SCHEMES = (
-    _Scheme(_CHEQUE, ("electronics", "perfume"), 150.0, 18.5, False, 0.0, 0.55),
-    _Scheme(_CONTACTLESS, ("perfume", "grocery"), 35.0, 10.0, False, 0.0, 0.4),
-    _Scheme(_ONLINE, ("electronics", "sports"), 280.0, 3.0, False, 0.0, 1.0),
-    _Scheme(_CARD, ("gift cards", "toys"), 130.0, 14.0, False, 0.0, 1.0),
-    _Scheme(_INSTALMENTS, ("appliances", "electronics"), 560.0, 15.0, True, 0.35, 1.0),
-    _Scheme(_CHEQUE, ("jewellery", "clothing"), 260.0, 11.0, True, 0.7, 1.0),
-)
-
-_DESCR = """\
-SIMULATED payments of a retailer. No row describes a real person, shop, bank or payment.
-
-{n_samples} payments over {months} months, in order of date. {n_fraud} of them ({rate:.2%}) are known frauds.
-
-Columns
-  date             when the payment was made
-  customer_id      who pays; not a feature
-  shop, region     where; for online orders, where the goods are collected
-  category         the goods that weigh most in the basket
-  payment_type     cheque, card, contactless, online or instalments
-  bank             the customer's bank
-  hour             hour of the day, 0 to 23
-  amount           price paid, in euros
-  margin           what the retailer earns on the sale if it is genuine, in euros
-  n_items          articles in the basket
-  customer_age     in years
-  account_age      days since the customer's account was opened
-  distance_home    kilometres from the customer's home to the shop
-  payments_7d      number of the customer's payments in the 7 days before this one
-  amount_30d       sum of the customer's payments in the 30 days before this one
-  days_since_last  days since the customer's previous payment; missing for the first
-  amount_ratio     amount over the mean of all the customer's previous payments; missing for the first
-  new_shop         whether it is the customer's first payment in this shop
-  fraud            the target, 1 for a known fraud
-
-The history columns look at earlier rows of this frame only. Values are also missing at random in bank,
-n_items, customer_age, account_age and distance_home, more often for some payment types than for others.
-
-Frauds come in rings. A ring has one strategy (goods, amounts, shops, hours, payment type, bank of the victims)
-that it follows most of the time, uses a few customers' accounts and is gone within days. Strategies belong to a
-few schemes that come and go, so that the frauds of the last months differ in part from those of the first.
-About {lone:.0%} of the frauds are the work of lone fraudsters who look much like the customers they rob. Beside
-the known frauds, {undetected:.0%} as many were never detected: their target is 0.
-
-`ring` numbers the ring behind each row, -1 for a genuine payment; a lone fraudster is a ring of one. It is the
-truth, so an undetected fraud has a ring too. It is not a feature.
-"""
 
 
 class _Customers(NamedTuple):
@@ -191,12 +88,14 @@ def make_transactions(
     20
     """
     n_fraud = _check_arguments(n_samples, fraud_rate, months, missing_rate)
-    n_bad = n_fraud + min(round(_UNDETECTED_SHARE * n_fraud), n_samples - n_fraud - 1)
-    n_days = int(((_START.astype("datetime64[M]") + months).astype("datetime64[D]") - _START).astype(int))
+    n_bad = n_fraud + min(round(retailer.UNDETECTED_SHARE * n_fraud), n_samples - n_fraud - 1)
+    n_days = int(
+        ((retailer.START.astype("datetime64[M]") + months).astype("datetime64[D]") - retailer.START).astype(int)
+    )
 
     rng = np.random.default_rng(seed)
     shop_xy = _draw_shops(rng)
-    customers = _draw_customers(rng, max(1, n_samples // _PAYMENTS_PER_CUSTOMER), n_days, shop_xy)
+    customers = _draw_customers(rng, max(1, n_samples // retailer.PAYMENTS_PER_CUSTOMER), n_days, shop_xy)
     frauds = _draw_frauds(rng, n_bad, n_days, customers)
     columns = _draw_payments(rng, n_samples, n_days, customers, frauds, shop_xy)
     columns["ring"] = np.full(n_samples, -1)
@@ -212,8 +111,13 @@ def make_transactions(
     frame = _to_frame(columns, as_frame)
     data = frame.drop(columns="fraud") if as_frame else {k: v for k, v in frame.items() if k != "fraud"}
     rate = n_fraud / n_samples
-    description = _DESCR.format(
-        n_samples=n_samples, months=months, n_fraud=n_fraud, rate=rate, lone=_LONE_SHARE, undetected=_UNDETECTED_SHARE
+    description = retailer.DESCR.format(
+        n_samples=n_samples,
+        months=months,
+        n_fraud=n_fraud,
+        rate=rate,
+        lone=retailer.LONE_SHARE,
+        undetected=retailer.UNDETECTED_SHARE,
     )
     return Bunch(
         frame=frame,
@@ -254,10 +158,10 @@ def _pick(rng: np.random.Generator, shares: Floats, row: Ints) -> Ints:
 
 def _draw_shops(rng: np.random.Generator) -> Floats:
     """Place the shops around the centres of their regions, in kilometres."""
-    angle = np.arange(len(_REGIONS)) * 2 * np.pi / (len(_REGIONS) - 1)
+    angle = np.arange(len(retailer.REGIONS)) * 2 * np.pi / (len(retailer.REGIONS) - 1)
     centres = 180 * np.column_stack([np.sin(angle), np.cos(angle)])
     centres[-1] = 0
-    return np.repeat(centres, _SHOPS_PER_REGION, axis=0) + rng.normal(0, 25, (len(_SHOPS), 2))
+    return np.repeat(centres, retailer.SHOPS_PER_REGION, axis=0) + rng.normal(0, 25, (len(retailer.SHOPS), 2))
 
 
 def _draw_customers(rng: np.random.Generator, n: int, n_days: int, shop_xy: Floats) -> _Customers:
@@ -265,14 +169,14 @@ def _draw_customers(rng: np.random.Generator, n: int, n_days: int, shop_xy: Floa
     old = -rng.exponential(1_000, n).clip(1, 3_650)
     opened = np.sort(np.where(rng.random(n) < 0.2, rng.uniform(0, n_days, n), old))
     opened[0] = min(opened[0], -1)  # someone must be able to pay on the first day
-    shop = rng.choice(len(_SHOPS), size=n, p=rng.dirichlet(np.full(len(_SHOPS), 5.0)))
-    sizes = 1 / np.arange(2, len(_BANKS) + 2)
+    shop = rng.choice(len(retailer.SHOPS), size=n, p=rng.dirichlet(np.full(len(retailer.SHOPS), 5.0)))
+    sizes = 1 / np.arange(2, len(retailer.BANKS) + 2)
     return _Customers(
         opened=opened,
         activity=rng.lognormal(0, 1, n),
         shop=shop,
         home=shop_xy[shop] + rng.normal(0, 4, (n, 2)) * rng.lognormal(0, 0.7, (n, 1)),
-        bank=rng.choice(len(_BANKS), size=n, p=sizes / sizes.sum()),
+        bank=rng.choice(len(retailer.BANKS), size=n, p=sizes / sizes.sum()),
         age=rng.normal(46, 15, n).clip(18, 92).round(),
         log_spend=rng.normal(0, 0.4, n),
     )
@@ -280,23 +184,25 @@ def _draw_customers(rng: np.random.Generator, n: int, n_days: int, shop_xy: Floa
 
 def _draw_frauds(rng: np.random.Generator, n: int, n_days: int, customers: _Customers) -> _Frauds:
     """Draw rings and lone fraudsters, and ``n`` frauds of theirs."""
-    n_lone = round(_LONE_SHARE * (n - 1))
-    n_rings = max(1, round((n - n_lone) / _PAYMENTS_PER_RING))
+    n_lone = round(retailer.LONE_SHARE * (n - 1))
+    n_rings = max(1, round((n - n_lone) / retailer.PAYMENTS_PER_RING))
     member = rng.choice(n_rings, size=n - n_lone, p=rng.dirichlet(np.full(n_rings, 2.0)))
     ring = np.unique(np.concatenate([member, n_rings + np.arange(n_lone)]), return_inverse=True)[1]
     size = np.bincount(ring)
     r = len(size)
 
     begin = rng.random(r)
-    alive = np.array([(s.begin <= begin) & (begin <= s.end) for s in _SCHEMES])
+    alive = np.array([(s.begin <= begin) & (begin <= s.end) for s in retailer.SCHEMES])
     scheme = np.where(alive, rng.random(alive.shape), -1).argmax(axis=0)
     # The rings of a scheme tell one another which shops look away and which banks are slow to react.
-    shops = rng.integers(len(_SHOPS), size=(len(_SCHEMES), 9))[scheme[:, None], rng.integers(9, size=(r, 3))]
-    bank = rng.integers(len(_BANKS), size=(len(_SCHEMES), 3))[scheme, rng.integers(3, size=r)]
-    region = np.where(rng.random(r) < 0.6, shops[:, 0] // _SHOPS_PER_REGION, -1)
-    log_amount = np.log([s.amount for s in _SCHEMES])[scheme] + rng.normal(0, 0.2, r)
-    hour = np.array([s.hour for s in _SCHEMES])[scheme] + rng.normal(0, 0.8, r)
-    new = np.array([s.new_accounts for s in _SCHEMES])[scheme]
+    shops = rng.integers(len(retailer.SHOPS), size=(len(retailer.SCHEMES), 9))[
+        scheme[:, None], rng.integers(9, size=(r, 3))
+    ]
+    bank = rng.integers(len(retailer.BANKS), size=(len(retailer.SCHEMES), 3))[scheme, rng.integers(3, size=r)]
+    region = np.where(rng.random(r) < 0.6, shops[:, 0] // retailer.SHOPS_PER_REGION, -1)
+    log_amount = np.log([s.amount for s in retailer.SCHEMES])[scheme] + rng.normal(0, 0.2, r)
+    hour = np.array([s.hour for s in retailer.SCHEMES])[scheme] + rng.normal(0, 0.8, r)
+    new = np.array([s.new_accounts for s in retailer.SCHEMES])[scheme]
 
     # Each victim's account serves for a day or two, then the ring goes on to the next.
     slot = rng.integers(-(-size // 4)[ring])
@@ -306,16 +212,16 @@ def _draw_frauds(rng: np.random.Generator, n: int, n_days: int, customers: _Cust
     customer = _draw_victims(rng, customers, first_day, new[owner], bank[owner], region[owner])
     day = np.floor(first_day[victim] + rng.exponential(0.8, n)).astype(np.int64)
 
-    goods = np.array([[list(_CATEGORIES).index(c) for c in s.categories] for s in _SCHEMES])
+    goods = np.array([[list(retailer.CATEGORIES).index(c) for c in s.categories] for s in retailer.SCHEMES])
     return _Frauds(
         ring=ring,
-        discipline=np.where(np.arange(n) < n - n_lone, _RING_DISCIPLINE, _LONE_DISCIPLINE),
+        discipline=np.where(np.arange(n) < n - n_lone, retailer.RING_DISCIPLINE, retailer.LONE_DISCIPLINE),
         day=day.clip(max=n_days - 1),
         customer=customer[victim],
         shop=shops[ring, rng.integers(3, size=n)],
         category=goods[scheme[ring], (rng.random(n) < 0.35).astype(int)],
         amount=np.exp(log_amount[ring] + rng.normal(0, 0.2, n)),
-        payment=np.array([s.payment for s in _SCHEMES])[scheme[ring]],
+        payment=np.array([s.payment for s in retailer.SCHEMES])[scheme[ring]],
         hour=hour[ring] + rng.normal(0, 1.0, n),
     )
 
@@ -328,7 +234,7 @@ def _draw_victims(
     first = np.where(new, np.searchsorted(customers.opened, day - 45), 0).clip(max=last - 1)
     candidates = rng.integers(first[:, None], last[:, None], size=(len(day), 20))
     fit = (customers.bank[candidates] == bank[:, None]).astype(int)
-    fit += customers.shop[candidates] // _SHOPS_PER_REGION == region[:, None]
+    fit += customers.shop[candidates] // retailer.SHOPS_PER_REGION == region[:, None]
     return candidates[np.arange(len(day)), fit.argmax(axis=1)]
 
 
@@ -355,13 +261,15 @@ def _draw_payments(
     day[:n_bad], customer[:n_bad] = frauds.day, frauds.customer
 
     usual = customers.shop[customer]
-    near = usual // _SHOPS_PER_REGION * _SHOPS_PER_REGION + rng.integers(_SHOPS_PER_REGION, size=n)
+    near = usual // retailer.SHOPS_PER_REGION * retailer.SHOPS_PER_REGION + rng.integers(
+        retailer.SHOPS_PER_REGION, size=n
+    )
     mood = rng.random(n)
-    shop = np.where(mood < 0.75, usual, np.where(mood < 0.9, near, rng.integers(len(_SHOPS), size=n)))
+    shop = np.where(mood < 0.75, usual, np.where(mood < 0.9, near, rng.integers(len(retailer.SHOPS), size=n)))
     replace(shop, frauds.shop)
 
-    traits = np.array(list(_CATEGORIES.values()))
-    category = _pick(rng, rng.dirichlet(traits[:, 0] * 30, size=len(_SHOPS)), shop)
+    traits = np.array(list(retailer.CATEGORIES.values()))
+    category = _pick(rng, rng.dirichlet(traits[:, 0] * 30, size=len(retailer.SHOPS)), shop)
     replace(category, frauds.category)
     typical, margin_rate, further_items = traits[category, 1:].T
 
@@ -372,21 +280,21 @@ def _draw_payments(
     cents = np.rint(100 * amount.clip(1)).astype(np.int64)
     amount = cents / 100
 
-    band = np.searchsorted(_AMOUNT_BOUNDS, amount, side="right")
-    growth = 1 + np.outer(np.arange(12) / 11, _PAYMENT_TREND)
-    shares = (_PAYMENT_SHARES[:, None, :] * growth).reshape(-1, len(_PAYMENT_TYPES))
+    band = np.searchsorted(retailer.AMOUNT_BOUNDS, amount, side="right")
+    growth = 1 + np.outer(np.arange(12) / 11, retailer.PAYMENT_TREND)
+    shares = (retailer.PAYMENT_SHARES[:, None, :] * growth).reshape(-1, len(retailer.PAYMENT_TYPES))
     payment = _pick(rng, shares, band * 12 + day * 12 // n_days)
-    replace(payment, frauds.payment, _PAYMENT_SHARES[band[:n_bad], frauds.payment] > 0)
+    replace(payment, frauds.payment, retailer.PAYMENT_SHARES[band[:n_bad], frauds.payment] > 0)
 
-    online = payment == _ONLINE
+    online = payment == retailer.ONLINE
     peak = np.where(online, 20, np.where(rng.random(n) < 0.45, 11, 17))
     hour = rng.normal(peak, np.where(online, 4.0, 2.2))
     replace(hour, frauds.hour)
     hour = np.where(online, hour % 24, 9 + (hour - 9) % 12)  # shops close at 21
-    second = np.floor(hour * 3_600).astype(np.int64).clip(max=_DAY - 1)
+    second = np.floor(hour * 3_600).astype(np.int64).clip(max=retailer.DAY - 1)
 
     return {
-        "second": day * _DAY + second,
+        "second": day * retailer.DAY + second,
         "customer": customer,
         "cents": cents,
         "shop": shop,
@@ -413,19 +321,19 @@ def _history(second: Ints, customer: Ints, cents: Ints, shop: Ints) -> dict[str,
     here = np.arange(len(who))
     first = np.searchsorted(who, who)
     # One increasing key for all: customers lie further apart than the longest window.
-    key = who * (int(second[-1]) + 31 * _DAY) + when
+    key = who * (int(second[-1]) + 31 * retailer.DAY) + when
     spent = np.concatenate([[0], cents[order].cumsum()])
-    recent = spent[:-1] - spent[np.searchsorted(key, key - 30 * _DAY)]
-    gap = np.where(here > first, np.diff(when, prepend=0) / _DAY, np.nan)
+    recent = spent[:-1] - spent[np.searchsorted(key, key - 30 * retailer.DAY)]
+    gap = np.where(here > first, np.diff(when, prepend=0) / retailer.DAY, np.nan)
     with np.errstate(invalid="ignore"):  # 0 / 0, hence missing, for a customer's first payment
         ratio = cents[order] * (here - first) / (spent[:-1] - spent[first])
 
     back = np.empty_like(order)
     back[order] = here
     new_shop = np.zeros(len(who), dtype=bool)
-    new_shop[np.unique(customer * len(_SHOPS) + shop, return_index=True)[1]] = True
+    new_shop[np.unique(customer * len(retailer.SHOPS) + shop, return_index=True)[1]] = True
     return {
-        "payments_7d": (here - np.searchsorted(key, key - 7 * _DAY))[back],
+        "payments_7d": (here - np.searchsorted(key, key - 7 * retailer.DAY))[back],
         "amount_30d": recent[back] / 100,
         "days_since_last": gap[back],
         "amount_ratio": ratio[back],
@@ -444,12 +352,12 @@ def _blank(rng: np.random.Generator, columns: dict[str, NDArray[Any]], missing_r
 def _to_frame(columns: dict[str, NDArray[Any]], as_frame: bool) -> Any:
     """Give codes their names and the columns their order."""
     customers = np.array([f"C{i:07d}" for i in range(int(columns["customer"].max()) + 1)], dtype=object)
-    names = {"shop": _SHOPS, "region": _REGIONS, "category": tuple(_CATEGORIES)}
-    names |= {"payment_type": _PAYMENT_TYPES, "bank": _BANKS}
+    names = {"shop": retailer.SHOPS, "region": retailer.REGIONS, "category": tuple(retailer.CATEGORIES)}
+    names |= {"payment_type": retailer.PAYMENT_TYPES, "bank": retailer.BANKS}
     columns = columns | {
-        "date": _START.astype("datetime64[us]") + columns["second"].astype("timedelta64[s]"),
+        "date": retailer.START.astype("datetime64[us]") + columns["second"].astype("timedelta64[s]"),
         "customer_id": customers[columns["customer"]],
-        "region": columns["shop"] // _SHOPS_PER_REGION,
+        "region": columns["shop"] // retailer.SHOPS_PER_REGION,
     }
     ordered = ["date", "customer_id", *names, "hour", "amount", "margin", "n_items", "customer_age"]
     ordered += ["account_age", "distance_home", "payments_7d", "amount_30d", "days_since_last"]

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import average_precision_score
 from sklearn.utils import check_consistent_length, check_random_state
 
-from scarce.metrics._checks import check_column, check_weight, mass_of
+from scarce._sweep import check_weight
+from scarce.metrics._checks import check_column, mass_of
 
 IntArray = NDArray[np.intp]
 

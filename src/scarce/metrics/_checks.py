@@ -26,16 +26,6 @@ def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any
     return column.ravel()
 
 
-def check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
-    """Return one weight a row; 1 where none are given."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = check_column(sample_weight, "sample_weight", np.float64)
-    if len(weight) != n_samples or weight.min() < 0 or not weight.any():
-        raise ValueError(f"sample_weight must hold {n_samples} numbers of at least 0, and not zeros alone.")
-    return weight
-
-
 def check_labels(pos_label: Label | None, *columns: NDArray[Any]) -> list[BoolArray]:
     """Return which rows of each column are positive, once it is clear which label is."""
     labels: set[Any] = set()

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from scarce._sweep import FloatArray
-from scarce.metrics._checks import Label, check_column, check_labels, check_weight, mass_of
+from scarce._sweep import FloatArray, check_weight
+from scarce.metrics._checks import Label, check_column, check_labels, mass_of
 
 
 def precision_at_k(

@@ -216,7 +216,7 @@ class ThresholdCurveDisplay:
             self.ax_.axvline(at, color=color, linestyle=":", linewidth=1)
             self.ax_.plot(at, mark.value, color=color, marker=marker, linestyle=":", label=label, clip_on=False)
         self.ax_.set(xlabel=self._axis_name, ylabel=f"{self.objective_name} on honest scores", xlim=(left, right))
-        if np.nanmin(self.values) >= 0:
+        if not (self.values < 0).any():
             self.ax_.set_ylim(bottom=0)
         self.ax_.legend(framealpha=1)
         return self

@@ -1,0 +1,104 @@
+"""What the repository promises about itself."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import scarce
+import scarce.objectives
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
+TEXTS = [
+    *(path for path in ROOT.iterdir() if path.is_file()),
+    *(
+        path
+        for folder in (".ci", "benchmarks", "docs", "examples", "src", "tests")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {"", ".py", ".md", ".jinja"} and path.is_file()
+    ),
+]
+MAX_LINES = 420
+# Split, so that this file does not name what it forbids.
+REGISTRY_HOSTS = ["pypi" + ".org", "python" + "hosted.org", "anaconda" + ".org", "conda-forge" + ".org"]
+
+
+def public_modules() -> list[ModuleType]:
+    """Return the package and its modules that no part of the name marks as private."""
+    found = [scarce]
+    for module in pkgutil.walk_packages(scarce.__path__, "scarce."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            found.append(importlib.import_module(module.name))
+    return found
+
+
+def extras() -> set[str]:
+    return set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+
+
+@pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
+def test_public_names_exist_and_are_documented(module: ModuleType) -> None:
+    assert module.__doc__, f"{module.__name__} has no docstring."
+    for name in getattr(module, "__all__", []):
+        public = getattr(module, name)
+        if inspect.isclass(public) or inspect.isroutine(public):
+            assert inspect.getdoc(public), f"{module.__name__}.{name} has no docstring."
+
+
+def test_extras_exist() -> None:
+    for_users = {"ann", "audit", "boost", "dask", "data", "sampling", "serve", "stream", "study", "all"}
+    assert extras() == for_users | {"dev", "docs"}
+
+
+def test_extras_that_texts_name_exist() -> None:
+    install = re.compile(r"pip install [^`\n]*\[([a-z,]+)\]")
+    named = {extra for path in TEXTS for found in install.findall(path.read_text()) for extra in found.split(",")}
+    assert named
+    assert named <= extras()
+
+
+def test_every_estimator_has_a_row_in_the_table_of_methods() -> None:
+    table = re.search(r"<!-- methods -->(.*)<!-- /methods -->", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert table
+    in_table = {name.split(".")[-1] for name in re.findall(r"^\| `([\w.]+)` \|", table[1], re.MULTILINE)}
+    assert in_table == {name for name, _ in scarce.all_estimators()}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/objectives.md"])
+def test_every_objective_has_a_row_in_the_table_of_objectives(page: str) -> None:
+    in_table = set(re.findall(r"^\| `(\w+)\(", (ROOT / page).read_text(), re.MULTILINE))
+    classes = vars(scarce.objectives).values()
+    base = scarce.objectives.Objective
+    assert in_table == {c.__name__ for c in classes if inspect.isclass(c) and issubclass(c, base) and c is not base}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_point_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_files_are_short() -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in (ROOT / "src").rglob("*.py")}
+    assert not {path.name: n for path, n in lines.items() if n > MAX_LINES}
+
+
+def test_no_text_names_a_package_registry() -> None:
+    assert not [path for path in TEXTS if any(host in path.read_text() for host in REGISTRY_HOSTS)]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML reads CITATION.cff; it comes with the extra docs")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == scarce.__version__
+    assert citation["license"] == "BSD-3-Clause"
