@@ -15,7 +15,8 @@ BIN := .venv/bin
 unexport PYTHONHOME PYTHONPATH
 
 audit: .venv/.installed
-	@$(BIN)/scarce audit
+	$(BIN)/scarce audit --out audit-out --force
+	@echo 'The report is audit-out/report.html; open it in a browser.'
 
 test: lint
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile

@@ -10,17 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.registry import Bar, Row, Run, measurement
+from benchmarks.rows import Bar, Row, Run
 from benchmarks.speed import rare_class
 from scarce.neighbors import GammaKNN
 
 _STATUS = Path("/proc/self/status")
 
 
-@measurement("fit-memory")
 def fit_memory(run: Run) -> list[Row]:
     n_rows = 50_000 if run.quick else 200_000
-    what = f"Peak memory of a fit beyond the data, {n_rows:,} × 30"
+    what = f"peak memory of a fit beyond the data, {n_rows:,} × 30"
     bar = Bar("<", 300, on="ours")
     if not _STATUS.exists():
         return [Row(what, bar=bar, note=f"this system has no {_STATUS}")]
@@ -31,7 +30,7 @@ def fit_memory(run: Run) -> list[Row]:
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.memory", folder], check=True, capture_output=True, text=True
         )
-    return [Row(what, float(done.stdout), unit="MB", bar=bar, note="50,000 rows for 200,000" if run.quick else "")]
+    return [Row(what, float(done.stdout), unit="MB", bar=bar, note="the bar is for 200,000 rows" if run.quick else "")]
 
 
 def _status(field: str) -> float:

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 from sklearn.utils import Bunch
 
-from benchmarks.registry import Bar, Detail, Row, Run, measurement
+from benchmarks.rows import Bar, Detail, Row, Run
 from scarce.datasets import DatasetUnavailable, load
 from scarce.neighbors import GammaKNN
 
@@ -40,7 +40,7 @@ PRINTED = {
     "abalone20": (0.000, 0.052),
 }
 SCALERS = {"row-L2": Normalizer, "min-max": lambda: MinMaxScaler((-1, 1))}
-# Of one row less than this many --quick takes all sets.
+# --quick takes the smaller sets.
 _QUICK_ROWS = 1_000
 
 
@@ -65,7 +65,6 @@ def _sets(run: Run) -> tuple[dict[str, Bunch], str]:
     return had, "; ".join(notes)
 
 
-@measurement("gamma-grid")
 def gamma_grid(run: Run) -> list[Row]:
     """Count the sets on which some γ of a fine grid has a higher leave-one-out F1 than the γ that was chosen."""
     sets, note = _sets(run)
@@ -85,7 +84,7 @@ def gamma_grid(run: Run) -> list[Row]:
             best = max(f1_score(y, score > cut, zero_division=0.0) for cut in cuts)
             lower += chosen < best - 1e-12
             lead.append(chosen - best)
-        what = f"Sets of {len(sets)} where a grid of 1,000 γ has the higher leave-one-out F1, {scaling}"
+        what = f"sets of {len(sets)} where a grid of 1,000 γ has higher leave-one-out F1, {scaling}"
         led = f"mean lead of the chosen γ {np.mean(lead):.4f}"
         rows.append(
             Row(what, lower, unit="sets", bar=Bar("<=", 0, on="ours"), note="; ".join(filter(None, (note, led))))
@@ -93,7 +92,6 @@ def gamma_grid(run: Run) -> list[Row]:
     return rows
 
 
-@measurement("paper-f1")
 def paper_f1(run: Run) -> list[Row]:
     """Mean test F1 by the paper's protocol, but for γ chosen on leave-one-out scores in place of a 10-fold grid."""
     sets, note = _sets(run)
@@ -115,9 +113,9 @@ def paper_f1(run: Run) -> list[Row]:
     by_column = dict(zip(columns, mean[2:], strict=True))
     rows = []
     for scaling, bar in (("row-L2", 0.60), ("min-max", 0.63)):
-        beside = f"3-NN {by_column[scaling, '3-NN']:.3f}; printed: 3-NN {mean[0]:.3f}, γk-NN {mean[1]:.3f}"
+        beside = f"3-NN {by_column[scaling, '3-NN']:.3f}, as printed {mean[0]:.3f}"
         ours = by_column[scaling, "γk-NN"]
-        what = f"Mean test F1 over {len(sets)} sets of the paper, {scaling}, against the printed mean"
+        what = f"mean test F1, {len(sets)} sets of the paper, {scaling}; peer: as printed"
         # The bars are for all sets: any others are easier or harder.
         applies = Bar(">=", bar, on="ours") if len(sets) == len(PRINTED) else None
         rows.append(Row(what, ours, mean[1], ours / mean[1], "", applies, "; ".join(filter(None, (beside, note)))))

@@ -35,7 +35,7 @@ def make_toy() -> tuple[np.ndarray, np.ndarray]:
 def draw_regions(ax: plt.Axes, model: GammaKNN, X: np.ndarray, y: np.ndarray, title: str) -> None:
     """Colour the plane by what the model says, and put the rows on top."""
     # scikit-learn's own display does it: GammaKNN is a classifier like any other.
-    DecisionBoundaryDisplay.from_estimator(
+    regions = DecisionBoundaryDisplay.from_estimator(
         model,
         X,
         response_method="predict",
@@ -47,6 +47,7 @@ def draw_regions(ax: plt.Axes, model: GammaKNN, X: np.ndarray, y: np.ndarray, ti
         eps=0.3,
         ax=ax,
     )
+    ax.contour(regions.xx0, regions.xx1, regions.response, levels=[0.5], colors="black", linewidths=0.7)
     ax.scatter(*X[y == 0].T, s=12, color=NEGATIVE, edgecolor="black", linewidth=0.4, label="negative row")
     ax.scatter(*X[y == 1].T, s=45, color=POSITIVE, marker="P", edgecolor="white", linewidth=0.6, label="positive row")
     ax.set(title=title, xticks=[], yticks=[], xlabel="", ylabel="", aspect="equal")

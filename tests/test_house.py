@@ -17,14 +17,14 @@ import scarce.objectives
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
-TEXTS = [
-    *(path for path in ROOT.iterdir() if path.is_file()),
-    *(
-        path
-        for folder in (".ci", "benchmarks", "docs", "examples", "src", "tests")
-        for path in (ROOT / folder).rglob("*")
-        if path.suffix in {"", ".py", ".md", ".jinja"} and path.is_file()
-    ),
+TEXTS = [ROOT / "Makefile", ROOT / ".ci" / "run"] + [
+    path
+    for files in (
+        ROOT.glob("*"),
+        *((ROOT / name).rglob("*") for name in ("benchmarks", "docs", "examples", "src", "tests")),
+    )
+    for path in files
+    if path.suffix in {".cff", ".jinja", ".md", ".py", ".toml"}
 ]
 MAX_LINES = 420
 # Split, so that this file does not name what it forbids.

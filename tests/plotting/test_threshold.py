@@ -157,9 +157,10 @@ def test_plot_again_on_given_axes(data, model):
     assert display.figure_ is ax.figure
 
 
-def test_cuts_that_cannot_be_drawn_are_told(data):
+@pytest.mark.parametrize("threshold", [1.0, 1.5])
+def test_cuts_that_cannot_be_drawn_are_told(data, threshold):
     X, y = data
-    model = GammaKNN(threshold=1.0).fit(X, y)  # nothing is positive: γ is infinite
+    model = GammaKNN(threshold=threshold).fit(X, y)  # nothing is positive: γ is infinite
     display = GammaPathDisplay.from_estimator(model, X, y, objective=RecallAtLeast(0.9))
     assert display.marks["in use"].at == np.inf
     assert np.isnan(display.marks["in use"].value)
@@ -184,6 +185,12 @@ def test_cuts_that_cannot_be_drawn_are_told(data):
 def test_values_are_named(objective, name):
     display = ThresholdCurveDisplay.from_scores([0.1, 0.2, 0.7, 0.6], [0, 0, 1, 1], objective=objective)
     assert display.objective_name == name
+
+
+def test_nothing_to_mark():
+    display = ThresholdCurveDisplay.from_scores([0.1, 0.2, 0.7], [0, 0, 1], thresholds={})
+    assert display.marks == {}
+    assert display.ax_.get_legend() is None
 
 
 def test_scores_that_are_all_equal():

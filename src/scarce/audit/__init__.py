@@ -1,1 +1,23 @@
-"""The product: profile a table, compare methods honestly, rank the cases to check, explain them, report."""
+"""The product: profile a table, compare methods honestly, rank the rows to check, explain them, report."""
+
+from .pipeline import Audit, audit
+from .report import figure_text, figure_titles, interval_text, report_data, report_html
+from .score import score_table
+from .store import load, save
+from .tables import AuditError, check_free, written_whole
+
+__all__ = [
+    "Audit",
+    "AuditError",
+    "audit",
+    "check_free",
+    "figure_text",
+    "figure_titles",
+    "interval_text",
+    "load",
+    "report_data",
+    "report_html",
+    "save",
+    "score_table",
+    "written_whole",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -19,8 +19,8 @@ FloatArray = NDArray[np.float64]
 # Colours that stand for the page's own, which differ between light and dark.
 INK, MUTED, GRID, ACCENT = "#010101", "#020202", "#030303", "#040404"
 _ON_PAGE = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--line)", ACCENT: "var(--accent)"}
-# Of Okabe and Ito, which the colour-blind can tell apart and which show on white as on black.
-OTHERS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#D55E00")
+# After Okabe and Ito: the colour-blind can tell them apart, and they show on white as on black.
+OTHERS = ("#E69F00", "#009E73", "#CC79A7", "#D55E00", "#8A8F98")
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "scarce",
@@ -46,25 +46,24 @@ _STYLE: Any = {
 }
 
 
-def dots_and_whiskers(names: Sequence[str], panels: Sequence[tuple[str, list[dict[str, float]]]]) -> str:
-    """Draw, for each figure, every method's estimate and interval; the first method is the winner."""
+def dots_and_whiskers(title: str, names: Sequence[str], figures: Sequence[Mapping[str, float]]) -> str:
+    """Draw every method's estimate and interval of one figure; the first method is the winner."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(3.1 * len(panels), 0.42 * len(names) + 1.1), layout="constrained")
-        axes = np.atleast_1d(figure.subplots(1, len(panels), sharey=True))
+        drawing = Figure(figsize=(4.1, 0.34 * len(names) + 0.9), layout="constrained")
+        axis = drawing.subplots()
         place = np.arange(len(names))[::-1]
-        for axis, (title, figures) in zip(axes, panels, strict=True):
-            for y, interval in zip(place, figures, strict=True):
-                colour = ACCENT if y == place[0] else MUTED
-                axis.plot([interval["low"], interval["high"]], [y, y], color=colour, lw=2, solid_capstyle="round")
-                axis.plot(interval["estimate"], y, "o", color=colour, ms=7)
-            axis.set_title(title, loc="left")
-            axis.grid(axis="y", visible=False)
-            axis.set_ylim(-0.6, len(names) - 0.4)
-            axis.margins(x=0.08)
-            axis.tick_params(axis="y", length=0)
-        axes[0].set_yticks(place, names)
-        axes[0].get_yticklabels()[0].set(color=INK, fontweight="bold")
-        return _svg(figure, "Figures of each method with their 95 % intervals")
+        for y, figure in zip(place, figures, strict=True):
+            colour = ACCENT if y == place[0] else MUTED
+            axis.plot([figure["low"], figure["high"]], [y, y], color=colour, lw=2, solid_capstyle="round")
+            axis.plot(figure["estimate"], y, "o", color=colour, ms=7)
+        axis.set_title(title, loc="left")
+        axis.grid(axis="y", visible=False)
+        axis.set_ylim(-0.6, len(names) - 0.4)
+        axis.margins(x=0.08)
+        axis.tick_params(axis="y", length=0)
+        axis.set_yticks(place, names)
+        axis.get_yticklabels()[0].set(color=INK, fontweight="bold")
+        return _svg(drawing, f"{title} of each method with its 95 % interval")
 
 
 def precision_recall(curves: Sequence[dict[str, Any]], rate: float) -> str:
@@ -121,7 +120,6 @@ def _svg(figure: Figure, title: str) -> str:
     # Inside a page the drawing needs no namespaces, no size of its own and no names of groups.
     drawing = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawing)
     drawing = re.sub(r'<g id="[^"]*"', "<g", drawing)
-    drawing = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", drawing, count=1)
     drawing = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1)
     drawing = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawing, count=1)
     for placeholder, colour in _ON_PAGE.items():

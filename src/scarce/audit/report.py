@@ -95,9 +95,10 @@ def report_html(result: Audit, data: dict[str, Any]) -> str:
     rate = data["comparison"]["tested_positives"] / data["comparison"]["tested"]
     shown = list(dict.fromkeys([data["comparison"]["deciding"], "ap", "f1", "precision"]))[:3]
     drawings = {
-        "whiskers": plots.dots_and_whiskers(
-            [m["name"] for m in methods], [(titles[name], [m["figures"][name] for m in methods]) for name in shown]
-        ),
+        "whiskers": [
+            plots.dots_and_whiskers(titles[name], [m["name"] for m in methods], [m["figures"][name] for m in methods])
+            for name in shown
+        ],
         "recall": plots.precision_recall(curves, rate),
         "budget": plots.precision_at_budget(curves, _checks(result), rate),
     }
@@ -135,7 +136,7 @@ def _method(outcome: Outcome) -> dict[str, Any]:
 def _headline(result: Audit) -> dict[str, Any]:
     """Return what to expect of the queue."""
     precision = result.comparison.winner.figures["precision"]
-    rate = result.profile.positives / result.profile.labelled
+    rate = float(result.task.y[result.comparison.folds.tested].mean())
     size = len(result.queue)
     return {
         "size": size,

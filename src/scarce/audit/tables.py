@@ -17,7 +17,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["AuditError", "Target", "read_table", "read_target", "require_columns", "sha256", "written_whole"]
+__all__ = [
+    "AuditError",
+    "Target",
+    "check_free",
+    "listed",
+    "read_table",
+    "read_target",
+    "require_columns",
+    "sha256",
+    "written_whole",
+]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -67,6 +77,8 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
         )
     try:
         frame = pd.read_parquet(path) if name.endswith(PARQUET_SUFFIXES) else _read_csv(path)
+    except ImportError as error:
+        raise AuditError(f'{path} needs a package to be read; pip install "scarce[audit]" brings it.') from error
     except UnicodeDecodeError as error:
         raise AuditError(f"{path} is not written in UTF-8; save it again as UTF-8 CSV.") from error
     except (ValueError, OSError) as error:  # the parsers' own errors are ValueErrors
@@ -178,6 +190,16 @@ def sha256(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def check_free(destination: Path, *, force: bool = False) -> None:
+    """Refuse a place where something is that must not be replaced."""
+    if not destination.exists():
+        return
+    if not force:
+        raise AuditError(f"{destination} exists already; name another place with --out, or replace it with --force.")
+    if destination.is_dir() and any(destination.iterdir()) and not (destination / "manifest.json").exists():
+        raise AuditError(f"{destination} holds something other than an audit; name another place with --out.")
+
+
 @contextmanager
 def written_whole(destination: Path, *, force: bool = False) -> Iterator[Path]:
     """Give a path for a file or folder that becomes `destination` if the block ends well, and vanishes otherwise."""
@@ -187,9 +209,8 @@ def written_whole(destination: Path, *, force: bool = False) -> Iterator[Path]:
     try:
         new = work / destination.name
         yield new
+        check_free(destination, force=force)
         if destination.exists():
-            if not force:
-                raise AuditError(f"{destination} appeared during the run; name another place with --out.")
             destination.rename(work / "old")
         new.rename(destination)
     finally:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.neighbors import KDTree, NearestNeighbors
 
 from scarce.neighbors._kernels import nearest_exactly
@@ -20,6 +21,8 @@ IntArray = NDArray[np.intp]
 _BLOCK = 65_536
 # What one block of a radius search may return, in pairs of a distance and a row.
 _PAIRS = 4_000_000
+# MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
+_WORKING_MEMORY = 64
 
 
 class RadiusBlock(NamedTuple):
@@ -131,7 +134,8 @@ class ClassIndex:
         step = max(1, _PAIRS // max(1, len(rows)))
         for start in range(0, len(X), step):
             part = slice(start, start + step)
-            distances, found = engine.radius_neighbors(X[part], radius=radius)
+            with config_context(working_memory=_WORKING_MEMORY):
+                distances, found = engine.radius_neighbors(X[part], radius=radius)
             numbers = [rows[f] for f in found]
             if skip is not None:
                 kept = [n != own for n, own in zip(numbers, skip[part], strict=True)]
@@ -151,7 +155,8 @@ class ClassIndex:
         if width == 0:
             return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
         engine = self._engine(code)
-        distance, found = engine.kneighbors(X, n_neighbors=width)
+        with config_context(working_memory=_WORKING_MEMORY):
+            distance, found = engine.kneighbors(X, n_neighbors=width)
         if engine.effective_metric_ == "euclidean":
             distance, found = nearest_exactly(X, self._X[code], found, own, k)
         else:

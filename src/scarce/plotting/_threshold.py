@@ -15,7 +15,7 @@ from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
 
-__all__ = ["GammaPathDisplay", "Mark", "ThresholdCurveDisplay"]
+__all__ = ["GammaPathDisplay", "ThresholdCurveDisplay"]
 
 FloatArray = NDArray[np.float64]
 
@@ -42,8 +42,8 @@ class ThresholdCurveDisplay:
         The thresholds where a prediction changes, ascending, between the two ends of the axis.
     values : ndarray of shape (n_cuts,)
         What the objective is worth from each edge, included, to the next; NaN where it allows no cut.
-    marks : dict of str to Mark
-        The cuts to point out, by name.
+    marks : dict of str to (at, value)
+        The cuts to point out, by name: where they are on the axis and what they are worth.
     objective_name : str
         The label of the value axis.
 
@@ -78,11 +78,11 @@ class ThresholdCurveDisplay:
     _symbol: ClassVar[str] = "threshold"
 
     def __init__(
-        self, edges: FloatArray, values: FloatArray, *, marks: Mapping[str, Mark], objective_name: str
+        self, edges: FloatArray, values: FloatArray, *, marks: Mapping[str, tuple[float, float]], objective_name: str
     ) -> None:
         self.edges = edges
         self.values = values
-        self.marks = dict(marks)
+        self.marks = {name: Mark(*mark) for name, mark in marks.items()}
         self.objective_name = objective_name
 
     @classmethod
@@ -181,7 +181,7 @@ class ThresholdCurveDisplay:
             thresholds = {"best": objective.best_threshold(scores, y, sample_weight, **extra).threshold}
         # A row whose score equals the threshold is negative, so a new value holds from the score itself onwards.
         marks = {
-            name: Mark(float(cls._on_axis(cut)), float(values[np.searchsorted(distinct, cut, side="right")]))
+            name: (float(cls._on_axis(cut)), float(values[np.searchsorted(distinct, cut, side="right")]))
             for name, cut in thresholds.items()
         }
         edges = cls._on_axis(np.concatenate(([low], distinct, [high])))
@@ -218,7 +218,8 @@ class ThresholdCurveDisplay:
         self.ax_.set(xlabel=self._axis_name, ylabel=f"{self.objective_name} on honest scores", xlim=(left, right))
         if not (self.values < 0).any():
             self.ax_.set_ylim(bottom=0)
-        self.ax_.legend(framealpha=1)
+        if self.ax_.get_legend_handles_labels()[0]:
+            self.ax_.legend(framealpha=1)
         return self
 
     @classmethod
@@ -248,8 +249,8 @@ class GammaPathDisplay(ThresholdCurveDisplay):
         The γ where a prediction changes, ascending, from 0 to infinity.
     values : ndarray of shape (n_cuts,)
         What the objective is worth from each edge to the next; NaN where it allows no cut.
-    marks : dict of str to Mark
-        The γ to point out, by name.
+    marks : dict of str to (at, value)
+        The γ to point out, by name, and what they are worth.
     objective_name : str
         The label of the value axis.
 
@@ -285,8 +286,9 @@ class GammaPathDisplay(ThresholdCurveDisplay):
 
     @staticmethod
     def _on_axis(threshold: Any) -> Any:
-        with np.errstate(divide="ignore"):  # the score 1 is positive at every γ
-            return np.divide(threshold, np.subtract(1.0, threshold))
+        capped = np.minimum(threshold, 1.0)  # no score is beyond 1, which is positive at every γ
+        with np.errstate(divide="ignore"):
+            return capped / (1.0 - capped)
 
     def _limits(self) -> tuple[float, float]:
         marked = [mark.at for mark in self.marks.values() if np.isfinite(mark.at)]

@@ -1,4 +1,4 @@
-"""What a measurement is, and the list of them."""
+"""What a measurement is told, what it returns, and how it takes time."""
 
 from __future__ import annotations
 
@@ -61,18 +61,6 @@ class Run:
     quick: bool = False
     tell: Callable[[str], None] = lambda _: None
     details: list[Detail] = field(default_factory=list)
-
-
-Measurement = Callable[[Run], list[Row]]
-MEASUREMENTS: dict[str, Measurement] = {}
-
-
-def measurement(name: str) -> Callable[[Measurement], Measurement]:
-    def register(function: Measurement) -> Measurement:
-        MEASUREMENTS[name] = function
-        return function
-
-    return register
 
 
 def fastest(run: Run, repeats: int, **calls: Callable[[], object]) -> list[float]:
