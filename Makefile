@@ -18,8 +18,9 @@ audit: .venv/.installed
 	$(BIN)/scarce audit --out audit-out --force
 	@echo 'The report is audit-out/report.html; open it in a browser.'
 
+# Two processes with a thread each: threads that wait for each other double the time.
 test: lint
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
 
 bench: .venv/.installed
 	$(BIN)/python -m benchmarks
@@ -36,7 +37,7 @@ docs: .venv/.installed-docs
 
 clean:
 	rm -rf .venv audit-out docs/_build build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,10 +1,11 @@
-"""Run the examples of README.md, docs/ and the docstrings as tests.
+"""Run the examples of README.md, docs/ and the docstrings as tests."""
 
-The examples of a file build on each other, so processes share the work by file: ``pytest -n 2 --dist loadfile``.
-"""
+from __future__ import annotations
 
 from doctest import ELLIPSIS
+from typing import Any
 
+import pytest
 from sybil import Document, Sybil
 from sybil.document import PythonDocStringDocument
 from sybil.parsers.markdown import PythonCodeBlockParser
@@ -26,3 +27,15 @@ pytest_collect_file = (
         document_types={".py": Docstrings},
     )
 ).pytest()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give the examples of a file to one process, since they build on each other, and tests to whichever is free."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ExamplesTogether(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith("tests/") else nodeid.split("::")[0]
+
+    return ExamplesTogether(config, log)

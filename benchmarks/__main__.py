@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import audit, creditcard, memory, paper, speed
+from benchmarks import audit, ccnnd, creditcard, gravity, keel_quality, memory, paper, sampling, speed, votes
 from benchmarks.rows import Detail, Row, Run
 
 MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
@@ -26,6 +26,16 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "gamma-grid": paper.gamma_grid,
     "paper-f1": paper.paper_f1,
     "creditcard-ap": creditcard.creditcard_ap,
+    "keel-quality": keel_quality.keel_quality,
+    "ccnnd-predict-time": ccnnd.ccnnd_predict_time,
+    "ccnnd-stream-time": ccnnd.ccnnd_stream_time,
+    "gravity-time": gravity.gravity_time,
+    "gravity-memory": gravity.gravity_memory,
+    "rare-predict-time": votes.rare_predict_time,
+    "neighbors-time": votes.neighbors_time,
+    "two-gamma-time": sampling.two_gamma_time,
+    "sampling-time": sampling.sampling_time,
+    "sampling-f1": sampling.sampling_f1,
     "audit-time": audit.audit_time,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,8 @@ def audit_time(run: Run) -> list[Row]:
         return [Row(what, bar=bar, note='there is no such command here; pip install "scarce[audit]"')]
     run.tell("scarce audit")
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        subprocess.run([command, "audit", "--out", folder], check=True, capture_output=True)
+        before, start = sum(os.times()[2:4]), time.perf_counter()
+        subprocess.run([command, "audit", "--out", Path(folder, "audit")], check=True, capture_output=True)
         ours = time.perf_counter() - start
-    return [Row(what, ours, unit="s", bar=bar)]
+    busy = sum(os.times()[2:4]) - before
+    return [Row(what, ours, unit="s", bar=bar, note=f"{busy:.0f} s of processor time")]

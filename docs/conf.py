@@ -24,8 +24,11 @@ napoleon_use_rtype = False
 
 
 def setup(app: Any) -> None:
-    """Leave out the methods that scikit-learn adds for metadata routing: their text refers to its own pages."""
-    app.connect(
-        "autodoc-skip-member",
-        lambda app, what, name, obj, skip, options: skip or (name.startswith("set_") and name.endswith("_request")),
-    )
+    """Leave out what adds nothing: fields of tuples, and methods for metadata routing, which scikit-learn explains."""
+
+    def skip(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
+        return (
+            skip or type(member).__name__ == "_tuplegetter" or (name.startswith("set_") and name.endswith("_request"))
+        )
+
+    app.connect("autodoc-skip-member", skip)

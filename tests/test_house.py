@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -11,9 +12,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import typer
 
 import scarce
 import scarce.objectives
+from scarce import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
@@ -80,11 +83,42 @@ def test_every_objective_has_a_row_in_the_table_of_objectives(page: str) -> None
     assert in_table == {c.__name__ for c in classes if inspect.isclass(c) and issubclass(c, base) and c is not base}
 
 
+def test_every_option_of_the_audit_is_on_its_page_and_none_else() -> None:
+    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    options = {option for parameter in commands["audit"].params for option in parameter.opts if option.startswith("--")}
+    told = re.findall(r"^\| (`--.*?) \|", (ROOT / "docs" / "audit.md").read_text(), re.MULTILINE)
+    assert set(re.findall(r"`(--[\w-]+)`", " ".join(told))) == options - {"--help"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_on_pages_exist(page: Path) -> None:
+    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    shown = re.findall(r"^(?:\S*/)?scarce (\w+)(.*)$", page.read_text(), re.MULTILINE)
+    for command, arguments in shown:
+        options = {option for parameter in commands[command].params for option in parameter.opts}
+        assert set(re.findall(r" (--[\w-]+)", arguments)) <= options
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_on_pages_exist(page: Path) -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"^make (\w+)", page.read_text(), re.MULTILINE)) <= targets
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_point_to_files(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "src").rglob("_kernels*.py")), ids=lambda file: file.stem)
+def test_kernels_import_numpy_and_numba_only(file: Path) -> None:
+    imports = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
+    others = {name for name in names if name.split(".")[0] not in {"__future__", "math", "numba", "numpy"}}
+    assert not {name for name in others if "_kernels" not in name}
 
 
 def test_files_are_short() -> None:

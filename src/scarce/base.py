@@ -206,7 +206,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # What holds it together -------------------------------------------------------------------------------
 
-    def _start(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    def _start(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
         """Validate the input and learn the classes; return the rows, the target codes and the weights."""
         self._validate_params()
         if y is None:

@@ -194,6 +194,7 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def _progress() -> Progress:
+    console = _console(stderr=True)
     return Progress(
         TextColumn("{task.description:<24}"),
         BarColumn(),
@@ -201,8 +202,9 @@ def _progress() -> Progress:
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        console=_console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 

@@ -24,6 +24,7 @@ __all__ = ["MAX_ROWS_FOR_NEIGHBOURS", "Candidate", "make_candidates"]
 
 # Every query row is compared with every row learned from, so twice the rows take four times as long.
 MAX_ROWS_FOR_NEIGHBOURS = 100_000
+TREES = 200
 
 
 @dataclass(frozen=True)
@@ -107,17 +108,17 @@ def make_candidates(
         ),
         candidate(
             "Random forest",
-            "200 trees, cut from out-of-bag scores",
+            f"{TREES} trees, cut from out-of-bag scores",
             "trees",
             8,
-            RandomForestClassifier(200, min_samples_leaf=2, **forest),
+            RandomForestClassifier(TREES, min_samples_leaf=2, **forest),
         ),
         candidate(
             "Extra trees",
-            "200 bootstrapped trees, cut from out-of-bag scores",
+            f"{TREES} bootstrapped trees, cut from out-of-bag scores",
             "trees",
             4,
-            ExtraTreesClassifier(200, bootstrap=True, **forest),
+            ExtraTreesClassifier(TREES, bootstrap=True, **forest),
         ),
         candidate(
             "LightGBM",

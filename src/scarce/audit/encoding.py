@@ -41,7 +41,7 @@ class DateParts(TransformerMixin, BaseEstimator):
     --------
     >>> import pandas as pd
     >>> from scarce.audit.encoding import DateParts
-    >>> paid = pd.DataFrame({"paid": pd.to_datetime(["2024-03-01 12:30", "2024-03-02"])})
+    >>> paid = pd.DataFrame({"paid": pd.to_datetime(["2024-03-01 12:30", "2024-03-02 00:00"])})
     >>> DateParts(calendar=False).fit_transform(paid).tolist()
     [[12.5, 4.0, 1.0], [0.0, 5.0, 2.0]]
     """

@@ -75,6 +75,8 @@ class Audit:
         The rows to check, the most suspicious first.
     usual : dict of Usual
         The usual values of each column, against which reasons are measured.
+    task : Task
+        The labelled rows and the objective that were compared on.
     new_rows : bool
         Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
     warnings : list of str
@@ -236,7 +238,7 @@ def _open(table: str | os.PathLike[str] | pd.DataFrame | None) -> tuple[pd.DataF
     if isinstance(table, pd.DataFrame):
         frame = table.reset_index(drop=True)
         frame.columns = frame.columns.map(str)
-        return frame, Source("data frame", _hash_of(frame))
+        return frame, Source("the table", _hash_of(frame))
     return read_table(table), Source(Path(table).name, sha256(table))
 
 
@@ -275,9 +277,9 @@ def _amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, 
             f"{str(wrong.iloc[0])!r}; write plain numbers such as 1234.5."
         )
     known = np.isfinite(values)
-    said = [f"The amount is missing in {int((~known).sum()):,} rows, which count as 0."] if not known.all() else []
+    said = [f"Rows without an amount, which counts as 0: {int((~known).sum()):,}."] if not known.all() else []
     if (values < 0).any():
-        said.append(f"The amount is negative in {int((values < 0).sum()):,} rows, which count as they are.")
+        said.append(f"Rows with a negative amount, which counts as it is: {int((values < 0).sum()):,}.")
     return values.where(known, 0.0).to_numpy(), said
 
 

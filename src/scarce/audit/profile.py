@@ -152,7 +152,7 @@ def profile_table(
             if auc > LEAK_AUC:
                 column.role = "leak"
                 column.said = (
-                    f"By itself it separates the target almost perfectly (AUC {auc:.3f}): it was probably filled in "
+                    f"By itself it separates the target almost perfectly (AUC {auc:.3f}): it may have been filled in "
                     "after the outcome was known."
                 )
     profile = Profile(
@@ -236,7 +236,7 @@ def _infer(values: pd.Series) -> Column:
         return Column(name, "category", "dropped", said="Its cells hold more than one value each.")
     if not isinstance(first, str):
         # Decimals, dates without times and the like: pandas knows what they are.
-        if pd.api.types.infer_dtype(known) in ("decimal", "integer", "floating", "mixed-integer-float"):
+        if pd.api.types.infer_dtype(known) in ("boolean", "decimal", "integer", "floating", "mixed-integer-float"):
             return Column(name, "number")
         return Column(name, "date" if pd.api.types.infer_dtype(known) in ("date", "datetime") else "category")
     text = known.astype(str).str.strip()
@@ -338,8 +338,8 @@ def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> li
     ]
     if profile.duplicates:
         said.append(
-            f"{profile.duplicates:,} rows repeat an earlier row: a copy in the learning part flatters every figure, "
-            "those of neighbour methods most. Remove copies unless they are separate cases."
+            f"Rows that repeat an earlier row: {profile.duplicates:,}. A copy in the learning part flatters every "
+            "figure, those of neighbour methods most; remove copies unless they are separate cases."
         )
     if infinite:
         said.append(f"Infinite numbers in {listed(infinite)} count as missing.")

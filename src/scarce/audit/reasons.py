@@ -46,7 +46,7 @@ def usual_values(X: pd.DataFrame, columns: Sequence[Column], size: int = SIZE) -
     >>> from scarce.audit.reasons import usual_values
     >>> paid = pd.DataFrame({"paid": [1.0, 2.0, 3.0, 4.0]})
     >>> usual_values(paid, [Column("paid", "number")], size=2)["paid"]
-    Usual(values=[1.0, 3.0], weights=[0.5, 0.5], typical=2.0)
+    Usual(values=[2.0, 4.0], weights=[0.5, 0.5], typical=2.0)
     """
     return {c.name: _usual(X[c.name], c.kind, size) for c in columns}
 
@@ -58,16 +58,15 @@ def _usual(values: pd.Series, kind: str, size: int) -> Usual:
     known = values.dropna().sort_values(ignore_index=True)
     if known.empty:
         return Usual([values.iloc[0]], [1.0], None)
-    # A value of the column itself, never a mean of two: half a child is nobody's usual number of children.
+    # Values of the column itself, never a mean of two: nobody has two and a half children.
     places = ((np.arange(size) + 0.5) / size * len(known)).astype(np.intp)
     shares = known.iloc[places].value_counts(normalize=True).sort_index() * values.notna().mean()
     found, weights = shares.index.tolist(), shares.tolist()
     if values.isna().any():
-        found, weights = (
-            [*found, known.dtype.type("nan") if kind == "number" else pd.NaT],
-            [*weights, values.isna().mean()],
-        )
-    return Usual(found, [float(w) for w in weights], known.iloc[(len(known) - 1) // 2])
+        found.append(float("nan") if kind == "number" else pd.NaT)
+        weights.append(float(values.isna().mean()))
+    typical = known.iloc[[(len(known) - 1) // 2]].tolist()[0]
+    return Usual(found, weights, typical)
 
 
 def contributions(

@@ -28,6 +28,8 @@ OBJECTIVES = {
     "profit": "profit: a caught positive saves its amount, every check costs",
 }
 
+CUTS = {"ap": "for F1", "f1": "for F1", "budget": "so that it uses the budget", "profit": "for profit"}
+
 
 def figure_titles(result: Audit) -> dict[str, str]:
     """Return the column titles of the comparison, by figure."""
@@ -214,14 +216,13 @@ def _cell(value: Any) -> str | int | float | None:
 def _done(result: Audit) -> list[str]:
     settings, folds = result.settings, result.comparison.folds
     used = len(result.profile.features)
-    cut = "F1" if settings.objective in ("ap", "f1") else OBJECTIVES[settings.objective].split(":")[0]
     steps = [
         f"Read {result.profile.rows:,} rows and learned from {used} of {len(result.profile.columns)} columns. "
         f"{result.target.said}",
         f"Tested {len(result.comparison.outcomes)} methods on {folds.said}. Filling of empty cells, scaling and "
         "encoding of categories were learned anew within each learning part, so that no tested row had a say.",
-        f"Chose each method's cut for {cut} on honest scores of its learning rows: leave-one-out, out-of-bag or "
-        "cross-fitted, never on the tested rows.",
+        f"Chose each method's cut {CUTS[settings.objective]}, on honest scores of its learning rows: leave-one-out, "
+        "out-of-bag or cross-fitted, never on the tested rows.",
         "Turned scores into ranks within their fold before pooling them, since each fold has a model of its own; so "
         "each fold gets its share of the budget. F1 counts the decisions of all folds together.",
         f"Chose the winner by {OBJECTIVES[settings.objective]}, and fitted it once more on all rows of known outcome.",

@@ -191,12 +191,12 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 
 def check_free(destination: Path, *, force: bool = False) -> None:
-    """Refuse a place where something is that must not be replaced."""
-    if not destination.exists():
+    """Refuse a place where something is that must not be replaced; an empty folder is free."""
+    if not destination.exists() or (destination.is_dir() and not any(destination.iterdir())):
         return
     if not force:
         raise AuditError(f"{destination} exists already; name another place with --out, or replace it with --force.")
-    if destination.is_dir() and any(destination.iterdir()) and not (destination / "manifest.json").exists():
+    if destination.is_dir() and not (destination / "manifest.json").exists():
         raise AuditError(f"{destination} holds something other than an audit; name another place with --out.")
 
 

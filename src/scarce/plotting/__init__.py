@@ -4,6 +4,7 @@ Decision regions need no display of their own: scikit-learn's ``DecisionBoundary
 this library.
 """
 
+from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
 
-__all__ = ["GammaPathDisplay", "ThresholdCurveDisplay"]
+__all__ = ["GammaPathDisplay", "GammaPlaneDisplay", "ThresholdCurveDisplay"]

@@ -1,0 +1,190 @@
+"""What an objective is worth at every pair of γ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from scarce.objectives import Objective, get_objective
+from scarce.plotting._threshold import _name, _pyplot
+from scarce.sampling import ResampledGammaKNN
+
+__all__ = ["GammaPlaneDisplay"]
+
+FloatArray = NDArray[np.float64]
+
+# Of the Okabe-Ito palette, both light enough to be seen on every colour of the map.
+_MARKS = (("#D55E00", "o"), ("#FFFFFF", "s"))
+
+
+class Pair(NamedTuple):
+    """A pair of γ to be pointed out: where it is, and what it is worth."""
+
+    real: float
+    synthetic: float
+    value: float
+
+
+class GammaPlaneDisplay:
+    """The value of an objective over the γ of real and the γ of synthetic positives, as a heat map.
+
+    The pair in use is marked, and so is (1, 1), which is the plain k-NN vote on the resampled rows. Make one with
+    :meth:`from_estimator`; the parameters become attributes.
+
+    Parameters
+    ----------
+    gamma_real, gamma_synthetic : ndarray of shape (n_real + 1,) and (n_synthetic + 1,)
+        The edges of the cells.
+    values : ndarray of shape (n_real, n_synthetic)
+        What the objective is worth in the middle of each cell; NaN where it allows no such predictions.
+    marks : dict of str to (real, synthetic, value)
+        The pairs to point out, by name, and what they are worth.
+    objective_name : str
+        The label of the colours.
+
+    Attributes
+    ----------
+    mesh_ : matplotlib QuadMesh
+        The map.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.plotting import GammaPlaneDisplay
+    >>> from scarce.sampling import ResampledGammaKNN
+    >>> X, y = make_classification(500, weights=[0.9], flip_y=0.02, random_state=0)
+    >>> model = ResampledGammaKNN(random_state=0).fit(X, y)
+    >>> display = GammaPlaneDisplay.from_estimator(model, X, y)
+    >>> bool(display.marks["in use"].value >= display.values.max())
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(
+        self,
+        gamma_real: FloatArray,
+        gamma_synthetic: FloatArray,
+        values: FloatArray,
+        *,
+        marks: Mapping[str, tuple[float, float, float]],
+        objective_name: str,
+    ) -> None:
+        self.gamma_real = gamma_real
+        self.gamma_synthetic = gamma_synthetic
+        self.values = values
+        self.marks = {name: Pair(*mark) for name, mark in marks.items()}
+        self.objective_name = objective_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: ResampledGammaKNN,
+        X: Any,
+        y: ArrayLike,
+        *,
+        objective: str | Objective = "f1",
+        sample_weight: ArrayLike | None = None,
+        resolution: int = 80,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the map of a fitted estimator from honest predictions of its training rows.
+
+        Parameters
+        ----------
+        estimator : ResampledGammaKNN
+            Fitted. The pair that it uses is marked.
+        X, y : array-like
+            The rows it was fitted on, and their classes. Each is predicted by rows resampled without it.
+        objective : str or Objective, default="f1"
+            What to draw: a name or an object of :mod:`scarce.objectives`.
+        sample_weight : array-like, optional
+            As in the estimator's `fit`.
+        resolution : int, default=80
+            The number of cells on each axis, from 0 to `gamma_real_max` and `gamma_synthetic_max`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `pcolormesh`, such as ``cmap``.
+
+        Returns
+        -------
+        display
+        """
+        _pyplot()  # The search may take long: a missing library must be told before.
+        if not isinstance(estimator, ResampledGammaKNN):
+            raise TypeError(
+                f"{cls.__name__} draws a ResampledGammaKNN; got a {type(estimator).__name__}. Of a pipeline give the "
+                "last step, with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
+            )
+        check_is_fitted(estimator)
+        objective = get_objective(objective)
+        marked = {
+            "in use": (estimator.gamma_real_, estimator.gamma_synthetic_),
+            "plain k-NN": (1.0, 1.0),
+        }
+        real, synthetic = (
+            np.linspace(0, top, resolution + 1) for top in (estimator.gamma_real_max, estimator.gamma_synthetic_max)
+        )
+        # One call, hence one search, for the middles of all cells and for the marked pairs.
+        used = np.maximum(list(marked.values()), 1e-300)  # a cut below all scores stands for a γ of 0
+        values = estimator.plane(
+            X,
+            y,
+            np.concatenate((real[:-1] + real[1] / 2, used[:, 0])),
+            np.concatenate((synthetic[:-1] + synthetic[1] / 2, used[:, 1])),
+            objective=objective,
+            sample_weight=sample_weight,
+        )
+        worth = values.diagonal()[resolution:]
+        marks = {name: (*pair, float(value)) for (name, pair), value in zip(marked.items(), worth, strict=True)}
+        shown = values[:resolution, :resolution]
+        return cls(real, synthetic, shown, marks=marks, objective_name=_name(objective)).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `pcolormesh`, such as ``cmap``.
+
+        Returns
+        -------
+        self
+        """
+        plt = _pyplot()
+        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.figure_ = self.ax_.figure
+        style = {"cmap": "viridis", "rasterized": True, **kwargs}
+        self.mesh_ = self.ax_.pcolormesh(self.gamma_real, self.gamma_synthetic, self.values.T, **style)
+        self.figure_.colorbar(self.mesh_, ax=self.ax_, label=f"{self.objective_name} on honest predictions")
+        right, top = self.gamma_real[-1], self.gamma_synthetic[-1]
+        for (name, mark), (color, marker) in zip(self.marks.items(), _MARKS * len(self.marks), strict=False):
+            worth = "not allowed" if np.isnan(mark.value) else f"{mark.value:.3g}"
+            self.ax_.plot(
+                np.clip(mark.real, 0, right),
+                np.clip(mark.synthetic, 0, top),
+                color=color,
+                marker=marker,
+                markersize=9,
+                markeredgecolor="black",
+                linestyle="none",
+                label=f"γ = {mark.real:.3g}, {mark.synthetic:.3g} ({name}): {worth}",
+                clip_on=False,
+                zorder=5,
+            )
+        self.ax_.set(xlabel="γ of real positives", ylabel="γ of synthetic positives", xlim=(0, right), ylim=(0, top))
+        self.ax_.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+        return self

@@ -1,0 +1,312 @@
+"""γk-NN on resampled rows, with one γ for real and one for synthetic positives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import column_or_1d
+
+from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce.base import RareEventClassifier
+from scarce.neighbors import ClassIndex
+from scarce.objectives import FBeta, Objective, get_objective
+from scarce.sampling._plane import ROUNDING, Near, best_pair, critical, plane
+from scarce.sampling._resample import SAMPLERS, resample
+
+__all__ = ["ResampledGammaKNN"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+_NEGATIVE, _REAL, _SYNTHETIC = 0, 1, 2
+
+
+class ResampledGammaKNN(RareEventClassifier):
+    """γk-NN on resampled rows: a vote in which real and synthetic positives each have their own γ.
+
+    Of the real positives, the synthetic positives and the negatives the k nearest are found; distances to the first
+    are multiplied by one γ and distances to the second by another; the k nearest of all vote. A synthetic row may lie
+    among negatives, so a γ above 1 for its kind, which pushes it away, is often best, with one below 1 for real rows.
+
+    Both γ are chosen together and exactly: no pair in (0, gamma_real_max] × (0, gamma_synthetic_max] has a higher F1
+    on the honest distances, and the distances are measured once. The score is as in
+    :class:`~scarce.neighbors.GammaKNN`: the γ of real positives below which a row is positive while the ratio of the
+    two γ is kept, brought into [0, 1].
+
+    Parameters
+    ----------
+    sampler : {"smote", "borderline-smote", "adasyn", "smote-enn", "smote-tomek"} or sampler, default="smote"
+        See :func:`~scarce.sampling.resample`. How many rows to make is the sampler's own parameter, for example
+        ``SMOTE(sampling_strategy=0.5)``; the paper tunes it.
+    n_neighbors : int, default=3
+        How many neighbours vote. Positive needs at least half of the votes, and wins ties of distances.
+    gamma : pair of float or None, default=None
+        The γ of real and of synthetic positives. None chooses them.
+    gamma_real_max, gamma_synthetic_max : float, default=1.0 and 2.0
+        The largest γ to consider.
+    metric : str or callable, default="euclidean"
+        The distance of the vote. The sampler has its own.
+    n_jobs : int, default=None
+        Threads of a tree search. The brute-force search takes all cores.
+    random_state : int, RandomState or None, default=None
+        For a sampler by name, or one whose own is None.
+    threshold : "default", str, Objective or float, default="default"
+        "default" is the cut of the two γ. An objective or a number moves both γ, at the ratio that is best for F1, or
+        for the F-measure that `threshold` asks for; it excludes `gamma`.
+    pos_label : label, default=None
+        The class to find; None is the rarer one.
+
+    Attributes
+    ----------
+    gamma_real_, gamma_synthetic_ : float
+        The γ in use.
+    index_ : ClassIndex
+        The negatives (class 0), the real positives (1) and the synthetic ones (2).
+    origin_ : ndarray of shape (n_rows,)
+        The number in `X` of `fit` of each row of the index, -1 for a synthetic one.
+
+    Notes
+    -----
+    Honest distances come from stratified cross-fitting with the resampling inside each fold. Leaving out one row at a
+    time would not do: the synthetic rows made from it would know it, and imbalanced-learn does not say which these
+    are. The honest scores of all rows share one ratio of the two γ.
+
+    `sample_weight` says how much a row counts in the choice of γ. It does not change the rows that a sampler makes.
+
+    References
+    ----------
+    R. Viola, R. Emonet, A. Habrard, G. Metzler, S. Riou, M. Sebban, "An Adjusted Nearest Neighbor Algorithm
+    Maximizing the F-Measure from Imbalanced Data", ICTAI 2019, Section V-B.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.sampling import ResampledGammaKNN
+    >>> X, y = make_classification(1000, weights=[0.95], flip_y=0.02, random_state=0)
+    >>> model = ResampledGammaKNN("smote-tomek", random_state=0).fit(X, y)
+    >>> bool(0 < model.gamma_real_ <= 1 and 0 < model.gamma_synthetic_ <= 2)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["fit_resample"])],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "gamma": ["array-like", None],
+        "gamma_real_max": [Interval(Real, 0, None, closed="neither")],
+        "gamma_synthetic_max": [Interval(Real, 0, None, closed="neither")],
+        "metric": [str, callable],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        sampler: Any = "smote",
+        *,
+        n_neighbors: int = 3,
+        gamma: Sequence[float] | None = None,
+        gamma_real_max: float = 1.0,
+        gamma_synthetic_max: float = 2.0,
+        metric: Any = "euclidean",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        threshold: str | float | Objective = "default",
+        pos_label: Any = None,
+    ) -> None:
+        self.sampler = sampler
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.gamma_real_max = gamma_real_max
+        self.gamma_synthetic_max = gamma_synthetic_max
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
+        self._k = min(self.n_neighbors, len(X))
+        if self._k < self.n_neighbors:
+            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        if self.gamma is None:
+            near = self._honest_near(X, y)
+            beta = self._beta()
+            self._gammas = best_pair(near, y, sample_weight, self.gamma_real_max, self.gamma_synthetic_max, beta)
+            self._honest: FloatArray | None = critical(near, self._ratio)
+        else:
+            self._gammas = self._given()
+            self._honest = None
+        self.index_, self.origin_ = self._build(X, y)
+        if self.index_.class_sizes[_REAL:].sum() < self._needed:
+            warnings.warn(
+                f"With n_neighbors={self.n_neighbors} a row needs {self._needed} positive neighbours to be called "
+                "positive, and there are fewer: nothing will be. Take fewer neighbours.",
+                stacklevel=3,
+            )
+
+    def _given(self) -> tuple[float, float]:
+        if self.threshold != "default":
+            raise ValueError(
+                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the cut. Give one of them."
+            )
+        pair = np.asarray(self.gamma, dtype=np.float64)
+        if pair.shape != (2,) or not (np.isfinite(pair) & (pair > 0)).all():
+            raise ValueError(
+                f"gamma={self.gamma!r} must be two numbers above 0: the γ of real and of synthetic positives."
+            )
+        return float(pair[0]), float(pair[1])
+
+    def _beta(self) -> float:
+        if isinstance(self.threshold, str) and self.threshold != "default":
+            objective: Any = get_objective(self.threshold)
+        else:
+            objective = self.threshold
+        return float(objective.beta) if isinstance(objective, FBeta) else 1.0
+
+    @property
+    def _needed(self) -> int:
+        """How many of the k neighbours must be positive."""
+        return (self._k + 1) // 2
+
+    @property
+    def _ratio(self) -> float:
+        return self._gammas[1] / self._gammas[0]
+
+    def _build(self, X: NDArray, y: IntArray) -> tuple[ClassIndex, IntArray]:
+        rows = resample(X, y, self.sampler, random_state=self.random_state)
+        kind = np.where(rows.y == 1, np.where(rows.synthetic, _SYNTHETIC, _REAL), _NEGATIVE)
+        return ClassIndex(self.metric, n_jobs=self.n_jobs).fit(rows.X, kind), rows.origin
+
+    def _measure(self, index: ClassIndex, X: NDArray) -> Near:
+        rival = _nearest(index, X, _NEGATIVE, self._k - self._needed + 1)[0][:, -1]
+        real, synthetic = (_nearest(index, X, kind, self._needed)[0] for kind in (_REAL, _SYNTHETIC))
+        # Of two rows at the query itself γ is to decide, so a distance of 0 becomes one that γ can scale.
+        return Near(*(np.maximum(d, 1e-300) for d in (rival, real, synthetic)))
+
+    def _honest_near(self, X: NDArray, y: IntArray) -> Near:
+        """Measure each row among rows that were resampled without it."""
+        fewest = int(np.bincount(y).min())
+        if fewest < 2:
+            raise ValueError(
+                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored by a model "
+                "that did not see it. Give more rows, or gamma as two numbers."
+            )
+        j = self._needed
+        near = Near(np.empty(len(y)), np.empty((len(y), j)), np.empty((len(y), j)))
+        for train, test in self._folds(fewest).split(X, y):
+            index, _ = self._build(X[train], y[train])
+            for whole, part in zip(near, self._measure(index, X[test]), strict=True):
+                whole[test] = part
+        return near
+
+    def _score(self, X: NDArray) -> FloatArray:
+        return critical(self._measure(self.index_, X), self._ratio)
+
+    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        return critical(self._honest_near(X, y), self._ratio) if self._honest is None else self._honest
+
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
+        real = self._gammas[0]
+        # A little below, since positive wins ties.
+        return real / (1 + real) * (1 - ROUNDING)
+
+    @property
+    def gamma_real_(self) -> float:
+        """The γ of real positives."""
+        if not hasattr(self, "threshold_"):
+            raise AttributeError("gamma_real_ is known once the model is fitted.")
+        return float(self.threshold_ / (1 - self.threshold_)) if self.threshold_ < 1 else np.inf
+
+    @property
+    def gamma_synthetic_(self) -> float:
+        """The γ of synthetic positives."""
+        return self._ratio * self.gamma_real_
+
+    def plane(
+        self,
+        X: Any,
+        y: ArrayLike,
+        gamma_real: ArrayLike,
+        gamma_synthetic: ArrayLike,
+        *,
+        objective: str | Objective = "f1",
+        sample_weight: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Return what an objective is worth on honest predictions at each pair of γ.
+
+        The estimator itself is not changed, and the rows are resampled as in `fit` if `random_state` is a number.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training rows and their classes.
+        gamma_real, gamma_synthetic : array-like of shape (n_real,) and (n_synthetic,)
+            The γ of real and of synthetic positives, above 0.
+        objective : str or Objective, default="f1"
+            A name or an object of :mod:`scarce.objectives`.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_real, n_synthetic)
+            NaN where the objective does not allow the predictions.
+        """
+        model = clone(self)
+        X, target, weight = model._start(X, y, sample_weight)
+        model._k = min(model.n_neighbors, len(X))
+        axes = [column_or_1d(g, dtype=np.float64) for g in (gamma_real, gamma_synthetic)]
+        if not all((axis > 0).all() for axis in axes):
+            raise ValueError("gamma_real and gamma_synthetic must be above 0.")
+        return plane(model._honest_near(X, target), target, weight, get_objective(objective), *axes)
+
+    def _positive_share(self, score: FloatArray) -> FloatArray:
+        # The distances of the score, those to positives multiplied by γ.
+        if not 0 < self.threshold_ < 1:
+            return super()._positive_share(score)
+        near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
+        return near / (near + far)
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row who spoke for and against it.
+
+        Returns
+        -------
+        list of dict, one for each row, with the keys
+
+            score : float
+            positives, synthetic, negatives : list of {"row", "distance"}
+                The nearest rows of each kind, up to `n_neighbors`, by their number in `X` of `fit` and without γ. The
+                number of a row that was made up is None.
+        """
+        X = self._check_X(X, reset=False)
+        kinds = {"positives": _REAL, "synthetic": _SYNTHETIC, "negatives": _NEGATIVE}
+        found = {name: _nearest(self.index_, X, kind, self._k) for name, kind in kinds.items()}
+        out: list[dict[str, Any]] = []
+        for i, score in enumerate(self._score(X)):
+            told: dict[str, Any] = {"score": float(score)}
+            for name, (distance, number) in found.items():
+                near = [(float(d), int(self.origin_[n])) for d, n in zip(distance[i], number[i], strict=True) if n >= 0]
+                told[name] = [{"row": row if row >= 0 else None, "distance": d} for d, row in near]
+            out.append(told)
+        return out
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(random_state=0)
+        yield cls("borderline-smote", n_neighbors=1, gamma=(0.5, 1.5), random_state=0)
+        yield cls("smote-enn", n_neighbors=4, gamma_real_max=2.0, metric="manhattan", random_state=0)
+
+
+def _nearest(index: ClassIndex, X: NDArray, kind: int, k: int) -> tuple[FloatArray, IntArray]:
+    if kind < len(index.class_sizes):
+        return index.kneighbors(X, kind, k)
+    # The index knows the kinds that it has seen, and of each a sampler may leave or make none.
+    return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)

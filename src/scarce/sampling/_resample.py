@@ -1,0 +1,257 @@
+"""imbalanced-learn's samplers, with the origin, the weight and the gains of each row carried through."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from scarce._sweep import check_gains, check_weight
+
+__all__ = ["SAMPLERS", "Resampled", "resample"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+SAMPLERS = ("adasyn", "borderline-smote", "smote", "smote-enn", "smote-tomek")
+
+
+class Resampled(NamedTuple):
+    """Rows after resampling, and where each came from.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        The rows.
+    y : ndarray of shape (n_rows,)
+        Their classes.
+    origin : ndarray of shape (n_rows,)
+        The number of the given row that each one is, or is a copy of; -1 for a row that was made up between two.
+    synthetic : ndarray of shape (n_rows,), bool
+        True for rows that were made up and for further copies of a given row.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Their weights, if weights were given.
+    gains : ndarray of shape (n_rows, 4) or None
+        What their outcomes earn, if gains were given.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    origin: IntArray
+    synthetic: BoolArray
+    sample_weight: FloatArray | None
+    gains: FloatArray | None
+
+
+def resample(
+    X: ArrayLike,
+    y: ArrayLike,
+    sampler: Any = "smote",
+    *,
+    sample_weight: ArrayLike | None = None,
+    gains: ArrayLike | None = None,
+    random_state: Any = None,
+) -> Resampled:
+    """Resample rows and say of each whether it is real, and what it weighs and earns.
+
+    A synthetic row of SMOTE lies on the line between two rows. Its weight and its gains lie at the same place
+    between theirs: a made-up fraud between one of 100 and one of 300 is of an amount between them. Who is whose
+    neighbour is decided by the features alone.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows, all of them numbers.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    sampler : {"smote", "borderline-smote", "adasyn", "smote-enn", "smote-tomek"} or sampler, default="smote"
+        A name, for imbalanced-learn's sampler with its defaults, or a sampler. A sampler of another kind can be used
+        if it selects rows and has ``sample_indices_``, or if it appends rows to those given.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts.
+    gains : array-like of shape (n_samples, 4) or (4,), optional
+        What each outcome (tp, fp, tn, fn) of a row earns.
+    random_state : int, RandomState or None, default=None
+        For a sampler by name, or one whose own is None.
+
+    Returns
+    -------
+    Resampled
+
+    Notes
+    -----
+    SMOTE and its kin look for 5 neighbours of the same class; where the class has fewer, they get those that there
+    are, and a class of one row gets no synthetic ones. Nor does ADASYN make any where no row of the class has a
+    neighbour of another.
+
+    imbalanced-learn does not tell between which two rows a synthetic one lies.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.sampling import resample
+    >>> X, y = make_classification(100, weights=[0.9], flip_y=0, random_state=0)
+    >>> rows = resample(X, y, "smote", sample_weight=1.0 + y, random_state=0)
+    >>> int(rows.synthetic.sum()), float(rows.sample_weight[rows.synthetic].mean())
+    (82, 2.0)
+    """
+    rows = check_array(X, dtype=[np.float64, np.float32])
+    target = column_or_1d(y)
+    check_consistent_length(rows, target)
+    n = len(rows)
+    columns = [] if sample_weight is None else [check_weight(sample_weight, n)[:, None]]
+    columns += [] if gains is None else [check_gains(gains, n)]
+    carried = np.hstack((np.empty((n, 0)), *columns))
+    state = _State(rows, target, np.arange(n), np.zeros(n, dtype=bool), carried)
+    for step in _steps(sampler, random_state):
+        state = _apply(step, state)
+    first = 0 if sample_weight is None else 1
+    return Resampled(
+        *state[:4],
+        sample_weight=None if sample_weight is None else state.carried[:, 0].copy(),
+        gains=None if gains is None else state.carried[:, first:].copy(),
+    )
+
+
+class _State(NamedTuple):
+    """The rows between two steps; `carried` has the columns that travel with them."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    origin: IntArray
+    synthetic: BoolArray
+    carried: FloatArray
+
+
+def _imblearn() -> Any:
+    try:
+        import imblearn
+    except ImportError as error:
+        raise ImportError(
+            'Resampling is done by imbalanced-learn, which is not installed: pip install "scarce[sampling]".'
+        ) from error
+    return imblearn
+
+
+def new_smote(**parameters: Any) -> Any:
+    """Return imbalanced-learn's SMOTE."""
+    return _imblearn().over_sampling.SMOTE(**parameters)
+
+
+def _steps(sampler: Any, random_state: Any) -> list[Any]:
+    """Return the sampler as steps that each only add rows or only select rows."""
+    lib = _imblearn()
+    over, under, combine = lib.over_sampling, lib.under_sampling, lib.combine
+    if isinstance(sampler, str):
+        kinds = (over.ADASYN, over.BorderlineSMOTE, over.SMOTE, combine.SMOTEENN, combine.SMOTETomek)
+        by_name = dict(zip(SAMPLERS, kinds, strict=True))
+        if sampler not in by_name:
+            raise ValueError(f"sampler={sampler!r} is not known. Give one of {', '.join(SAMPLERS)}, or a sampler.")
+        sampler = by_name[sampler]()
+    if isinstance(sampler, combine.SMOTEENN | combine.SMOTETomek):
+        smote = sampler.smote or over.SMOTE(
+            sampling_strategy=sampler.sampling_strategy, random_state=sampler.random_state
+        )
+        if isinstance(sampler, combine.SMOTEENN):
+            clean = sampler.enn or under.EditedNearestNeighbours(sampling_strategy="all", n_jobs=sampler.n_jobs)
+        else:
+            clean = sampler.tomek or under.TomekLinks(sampling_strategy="all", n_jobs=sampler.n_jobs)
+        steps = [clone(smote), clone(clean)]
+    else:
+        steps = [clone(sampler)]
+    for step in steps:
+        if step.get_params().get("random_state", 0) is None:
+            step.set_params(random_state=random_state)
+    return steps
+
+
+def _apply(step: Any, state: _State) -> _State:
+    lib = _imblearn()
+    over = lib.over_sampling
+    # Subclasses are left out: SMOTE for categories reads its columns by position.
+    if type(step) in (over.SMOTE, over.BorderlineSMOTE, over.ADASYN):
+        return _interpolate(step, state, lib.utils.check_sampling_strategy)
+    n = len(state.X)
+    X, y = step.fit_resample(state.X, state.y)
+    selected = getattr(step, "sample_indices_", None)
+    if selected is not None:
+        again = np.ones(len(selected), dtype=bool)
+        again[np.unique(selected, return_index=True)[1]] = False
+        synthetic = state.synthetic[selected] | again
+        return _State(X, y, state.origin[selected], synthetic, state.carried[selected])
+    if not np.array_equal(X[:n], state.X):
+        raise ValueError(
+            f"{type(step).__name__} does not say where its rows come from: it has no sample_indices_ and does not "
+            f"append to the given rows. Take one of {', '.join(SAMPLERS)}."
+        )
+    if state.carried.shape[1] and len(X) > n:
+        raise ValueError(
+            f"{type(step).__name__} makes rows without saying from which, so they cannot be given weights or gains. "
+            f"Leave these out, or take one of {', '.join(SAMPLERS)}."
+        )
+    return _extend(state, X, y, np.empty((len(X), 0)))
+
+
+def _interpolate(step: Any, state: _State, check_sampling_strategy: Any) -> _State:
+    """Run SMOTE or its kin; what is carried is interpolated with the features."""
+    n, n_features = state.X.shape
+    classes, sizes = np.unique(state.y, return_counts=True)
+    wanted = check_sampling_strategy(step.sampling_strategy, state.y, "over-sampling")
+    growing = np.array([wanted.get(c, 0) > 0 for c in classes])
+    fewest = int(sizes[growing].min(initial=n))
+    if fewest == 1 or not growing.any():
+        return state
+    for name, available in (("k_neighbors", fewest), ("n_neighbors", fewest), ("m_neighbors", n)):
+        search = getattr(step, name, None)
+        if isinstance(search, Integral):
+            # The row itself is found too, and dropped.
+            search = NearestNeighbors(n_neighbors=min(int(search), available - 1) + 1)
+        if search is not None:
+            step.set_params(**{name: _ByFeatures(search, n_features)})
+    try:
+        X, y = step.fit_resample(np.hstack((state.X, state.carried)), state.y)
+    except (RuntimeError, ValueError) as error:
+        # ADASYN adds rows where the class has foreign neighbours, and refuses where it finds no such place.
+        if str(error).startswith(("Not any neigbours", "No samples will be generated")):
+            return state
+        raise
+    return _extend(state, X[:, :n_features].astype(state.X.dtype), y, X[:, n_features:])
+
+
+def _extend(state: _State, X: NDArray[Any], y: NDArray[Any], carried: FloatArray) -> _State:
+    more = len(X) - len(state.X)
+    return _State(
+        X,
+        y,
+        np.concatenate((state.origin, np.full(more, -1))),
+        np.concatenate((state.synthetic, np.ones(more, dtype=bool))),
+        carried,
+    )
+
+
+class _ByFeatures(BaseEstimator):
+    """A neighbour search that does not see the columns after the features."""
+
+    def __init__(self, search: Any, n_features: int) -> None:
+        self.search = search
+        self.n_features = n_features
+
+    @property
+    def n_neighbors(self) -> int:
+        return int(self.search.n_neighbors)
+
+    def fit(self, X: NDArray[Any], y: Any = None) -> Self:
+        self.search_ = clone(self.search).fit(X[:, : self.n_features])
+        return self
+
+    def kneighbors(self, X: NDArray[Any], *args: Any, **kwargs: Any) -> Any:
+        return self.search_.kneighbors(X[:, : self.n_features], *args, **kwargs)
+
+    def kneighbors_graph(self, X: NDArray[Any], *args: Any, **kwargs: Any) -> Any:
+        return self.search_.kneighbors_graph(X[:, : self.n_features], *args, **kwargs)

@@ -1,0 +1,250 @@
+"""From a table to a folder and back."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import FunctionTransformer
+
+from scarce.audit import Audit, AuditError, audit, load, report_data, report_html, save, score_table
+from scarce.audit.store import TRUSTED_TYPES
+
+from .conftest import make_table
+
+
+@pytest.fixture(scope="module")
+def half_known() -> pd.DataFrame:
+    """A table whose last rows have no outcome yet, with a name that means mischief."""
+    table = make_table(900, seed=1).drop(columns=["chargeback", "currency"])
+    table["channel"] = table["channel"].replace("web", "<script>alert(1)</script>")
+    table.loc[700:, "fraud"] = None
+    return table
+
+
+@pytest.fixture(scope="module")
+def of_new_rows(half_known: pd.DataFrame) -> Audit:
+    return audit(
+        half_known, "fraud", budget=30, time="date", amount="amount", objective="profit", check_cost=10, seed=3
+    )
+
+
+def test_the_queue_is_ranked_by_honest_scores(result: Audit, table: pd.DataFrame) -> None:
+    queue, winner, tested = result.queue, result.comparison.winner, result.comparison.folds.tested
+    assert len(queue) == 50
+    assert queue["rank"].tolist() == list(range(1, 51))
+    assert queue["score"].is_monotonic_decreasing
+    assert list(queue.columns) == ["rank", "row", "payment", "amount", "score", "cut", "flagged", "outcome", "reasons"]
+    for name in ("payment", "amount"):
+        assert queue[name].tolist() == table.loc[queue["row"], name].tolist()
+    assert queue["outcome"].tolist() == table.loc[queue["row"], "fraud"].tolist()
+    honest = pd.Series(winner.score, index=tested)
+    np.testing.assert_array_equal(queue["score"], honest[queue["row"]])
+    assert ((queue["flagged"] == "yes") == (queue["score"] > queue["cut"])).all()
+    # No row that was left out outranks, within its fold, a row that is in the queue.
+    rank = pd.Series(winner.rank, index=tested)
+    assert rank.drop(queue["row"]).max() <= rank[queue["row"]].min()
+    assert (queue["outcome"] == "yes").mean() == pytest.approx(winner.figures["precision"].estimate, abs=0.05)
+
+
+def test_reasons_name_what_made_the_frauds(result: Audit) -> None:
+    first = result.queue.head(10)["reasons"]
+    assert first.str.contains("amount = ").mean() > 0.5
+    assert first.str.contains(r"\(usual [\d.]+\): \+\d").any()
+
+
+def test_the_same_seed_gives_the_same_queue_and_report(half_known: pd.DataFrame) -> None:
+    small = half_known.head(500)
+    first, second = (audit(small, "fraud", budget=20, seed=5) for _ in range(2))
+    pd.testing.assert_frame_equal(first.queue, second.queue)
+    assert first.threshold == second.threshold
+    pages = []
+    for outcome in (first, second):
+        data = report_data(outcome)
+        data["seconds"] = 0
+        for method in data["comparison"]["methods"]:
+            method["seconds"] = 0
+        pages.append(report_html(outcome, data))
+    assert pages[0] == pages[1]
+
+
+def test_rows_of_unknown_outcome_become_the_queue(of_new_rows: Audit, half_known: pd.DataFrame) -> None:
+    queue = of_new_rows.queue
+    assert of_new_rows.new_rows
+    assert len(queue) == 30
+    assert (queue["row"] >= 700).all()
+    assert "outcome" not in queue
+    assert set(queue["cut"]) == {of_new_rows.threshold}
+    known = of_new_rows.task.X
+    new = of_new_rows.comparison.folds
+    assert len(known) == 700
+    assert new.by_time
+    assert max(new.tested) < 700
+    assert of_new_rows.task.budget == pytest.approx(30 / 200)
+
+
+def test_profit_is_the_objective_that_was_asked_for(of_new_rows: Audit) -> None:
+    profits = [o.figures["profit"].estimate for o in of_new_rows.comparison.outcomes]
+    assert profits == sorted(profits, reverse=True)
+    winner, task = of_new_rows.comparison.winner, of_new_rows.task
+    tested = of_new_rows.comparison.folds.tested
+    caught = winner.flagged & (task.y[tested] == 1)
+    assert profits[0] == pytest.approx(task.amount[tested][caught].sum() - 10 * winner.flagged.sum())
+
+
+def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
+    assert {p.name for p in folder.iterdir()} == {
+        "queue.csv",
+        "report.html",
+        "report.json",
+        "model.skops",
+        "manifest.json",
+    }
+    assert [p.name for p in folder.parent.iterdir()] == ["audit"]
+    written = pd.read_csv(folder / "queue.csv")
+    pd.testing.assert_frame_equal(written, result.queue, check_dtype=False)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["data"]["sha256"] == result.source.sha256
+    assert manifest["data"]["simulated"] is False
+    assert manifest["settings"]["seed"] == 0
+    assert manifest["threshold"] == result.threshold
+    assert manifest["winner"] == result.comparison.winner.candidate.name
+    assert [c["name"] for c in manifest["columns"]] == ["date", "amount", "channel", "shop", "age"]
+    assert manifest["packages"]["scikit-learn"]
+    assert "out-of-fold" in manifest["queue"]
+
+
+def test_an_interrupted_save_leaves_nothing(result: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(skops.io, "dump", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save(result, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_saved_model_scores_as_the_one_in_memory(folder: Path, result: Audit, table: pd.DataFrame) -> None:
+    shuffled = table.drop(columns=["fraud", "chargeback"]).iloc[:, ::-1]
+    for model in (folder, folder / "model.skops"):
+        ranked = score_table(model, shuffled)
+        assert ranked["score"].is_monotonic_decreasing
+        in_memory = result.model.score_samples(result.task.X)
+        np.testing.assert_array_equal(ranked.set_index("row")["score"].sort_index(), in_memory)
+    assert ranked["reasons"].head(50).notna().all()
+    assert ranked["reasons"].iloc[50:].isna().all()
+    assert (ranked["payment"] == table.loc[ranked["row"], "payment"].to_numpy()).all()
+
+
+def test_every_candidate_can_be_saved_and_loaded(of_new_rows: Audit, tmp_path: Path) -> None:
+    task = of_new_rows.task
+    for outcome in of_new_rows.comparison.outcomes:
+        model = task.fit(outcome.candidate.model)
+        skops.io.dump(model, tmp_path / "model.skops")
+        assert set(skops.io.get_untrusted_types(file=tmp_path / "model.skops")) <= set(TRUSTED_TYPES)
+        again = skops.io.load(tmp_path / "model.skops", trusted=list(TRUSTED_TYPES))
+        np.testing.assert_array_equal(again.score_samples(task.X), model.score_samples(task.X))
+        assert again[-1].threshold_ == model[-1].threshold_
+
+
+def test_reasons_after_loading_are_those_before(of_new_rows: Audit, half_known: pd.DataFrame, tmp_path: Path) -> None:
+    save(of_new_rows, tmp_path / "out")
+    ranked = score_table(tmp_path / "out", half_known.iloc[700:])
+    before = of_new_rows.queue
+    assert ranked["reasons"].head(30).tolist() == before["reasons"].tolist()
+    assert (ranked["row"].head(30) + 700).tolist() == before["row"].tolist()
+
+
+def test_models_and_tables_that_do_not_fit_are_refused(folder: Path, table: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(AuditError, match="lacks what the model learned from: add the column 'amount' and 'shop'"):
+        score_table(folder, table.drop(columns=["shop", "amount"]))
+    with pytest.raises(AuditError, match="'amount' must hold numbers"):
+        score_table(folder, table.assign(amount="lots"))
+    with pytest.raises(AuditError, match="There is no model"):
+        load(tmp_path / "nowhere")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    skops.io.dump(LogisticRegression(), foreign / "model.skops")
+    with pytest.raises(AuditError, match=r"There is no .*manifest\.json; keep the model and its manifest"):
+        load(foreign)
+    (foreign / "manifest.json").write_text("[]")
+    with pytest.raises(AuditError, match="damaged; run the audit again"):
+        load(foreign)
+    (foreign / "manifest.json").write_text((folder / "manifest.json").read_text())
+    skops.io.dump(FunctionTransformer(make_table), foreign / "model.skops")
+    with pytest.raises(AuditError, match=r"holds types that no audit writes \(tests\.audit\.conftest\.make_table\)"):
+        load(foreign)
+    (foreign / "model.skops").write_text("not a model")
+    with pytest.raises(AuditError, match="is not a model that scarce audit wrote"):
+        load(foreign)
+
+
+def test_the_report_needs_nothing_but_itself(folder: Path) -> None:
+    page = (folder / "report.html").read_text()
+    assert "http" not in page
+    assert not re.search(r"<(link|img|iframe|object)\b|@import|url\((?!#)", page)
+    assert not re.search(r"""(src|href)=["'](?!#)""", page)
+    assert page.count("<svg") == 5
+    assert json.loads((folder / "report.json").read_text())["budget"] == 50
+
+
+def test_the_report_says_what_matters(folder: Path, result: Audit) -> None:
+    page = (folder / "report.html").read_text()
+    data = json.loads((folder / "report.json").read_text())
+    assert data == json.loads(json.dumps(report_data(result)))
+    assert "LEAK: column &#39;chargeback&#39; was left out" in page
+    for outcome in result.comparison.outcomes:
+        assert outcome.candidate.name in page
+    assert page.count('<td class="why"') == 50
+    assert data["queue"]["positives"] == (result.queue["outcome"] == "yes").sum()
+    assert data["headline"]["hits_low"] <= data["headline"]["hits"] <= data["headline"]["hits_high"]
+    assert any("--time date" in warning for warning in data["warnings"])
+    assert "SIMULATED" not in page
+
+
+def test_cells_cannot_write_into_the_report(of_new_rows: Audit) -> None:
+    data = report_data(of_new_rows)
+    assert "<script>alert(1)</script>" in json.dumps(data)
+    page = report_html(of_new_rows, data)
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"target": None}, "Name the column of outcomes with --target"),
+        ({"target": "fruad"}, "no column 'fruad' for --target; did you mean 'fraud'"),
+        ({"budget": 0}, "--budget is the number of rows that can be checked, at least 1; it was 0"),
+        ({"amount": "channel"}, "amount column 'channel' must hold numbers, and data row 1 holds '.*'; write plain"),
+        ({"amount": "fraud"}, "--amount names the target column 'fraud'; name another"),
+        ({"time": "channel"}, "time column 'channel' holds cells that are neither dates nor numbers"),
+        ({"time": "age"}, r"time column 'age' is empty in \d+ rows, .*; fill these cells or leave --time out"),
+        ({"drop": ["shoop"]}, "no column 'shoop' for --drop; did you mean 'shop'"),
+        ({"objective": "profit"}, "--objective profit needs the money at stake .* --amount"),
+        ({"objective": "profit", "amount": "amount"}, "needs the price of one check; give it with --check-cost"),
+        ({"check_cost": -1.0}, "--check-cost is what one check costs, 0 or more; it was -1"),
+    ],
+)
+def test_each_mistake_has_its_sentence(table: pd.DataFrame, options: dict, sentence: str) -> None:
+    with pytest.raises(AuditError, match=sentence) as told:
+        audit(table, **{"target": "fraud", **options})
+    assert str(told.value).endswith((".", "?"))
+
+
+def test_a_budget_beyond_the_table_and_odd_amounts_are_said(half_known: pd.DataFrame) -> None:
+    few = half_known.head(400).assign(step=np.arange(400))
+    few.loc[0, "amount"] = np.nan
+    few.loc[1, "amount"] = -5.0
+    outcome = audit(few, "fraud", budget=10_000, amount="amount", time="step", objective="budget")
+    tested = len(outcome.comparison.folds.tested)
+    assert len(outcome.queue) == tested
+    said = " ".join(outcome.warnings)
+    assert f"The budget of 10,000 is more than the {tested} rows to rank" in said
+    assert "Rows without an amount, which counts as 0: 1." in said
+    assert "Rows with a negative amount, which counts as it is: 1." in said
+    assert {c.name: c.role for c in outcome.profile.columns}["step"] == "order"

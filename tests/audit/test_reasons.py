@@ -1,0 +1,81 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from scarce.audit.candidates import make_candidates
+from scarce.audit.profile import Column
+from scarce.audit.reasons import contributions, nearest_positives, sentences, usual_values
+from tests import naive
+
+COLUMNS = [Column("paid", "number"), Column("shop", "category"), Column("day", "date")]
+
+
+def frame_of(paid: np.ndarray, shop: list[str], days: np.ndarray) -> pd.DataFrame:
+    day = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D"), dtype="datetime64[us]")
+    return pd.DataFrame({"paid": paid, "shop": pd.Series(shop, dtype=str), "day": day})
+
+
+def score(frame: pd.DataFrame) -> np.ndarray:
+    paid = frame["paid"].fillna(-3).to_numpy()
+    at_a = (frame["shop"] == "a").to_numpy()
+    return np.tanh(paid / 10 + at_a * paid / 5) + frame["day"].dt.day.to_numpy() / 10
+
+
+@settings(max_examples=15)
+@given(
+    arrays(float, 4, elements=st.one_of(st.floats(-20, 20), st.just(np.nan))),
+    st.lists(st.sampled_from("abc"), min_size=4, max_size=4),
+    arrays(np.int64, 4, elements=st.integers(0, 60)),
+    st.integers(1, 5),
+)
+def test_contributions_equal_the_slow_ones(paid, shop, days, size) -> None:
+    frame = frame_of(paid, shop, days)
+    usual = usual_values(frame, COLUMNS, size)
+    for column in usual.values():
+        assert sum(column.weights) == pytest.approx(1)
+    np.testing.assert_allclose(
+        contributions(score, frame, usual), naive.column_contributions(score, frame, usual), atol=1e-12
+    )
+
+
+@given(arrays(float, 30, elements=st.floats(-100, 100)), st.floats(-3, 3))
+def test_a_linear_score_is_explained_by_the_distance_from_the_usual(paid, slope) -> None:
+    frame = pd.DataFrame({"paid": paid})
+    usual = usual_values(frame, COLUMNS[:1], size=30)
+    added = contributions(lambda f: slope * f["paid"].to_numpy(), frame, usual)
+    np.testing.assert_allclose(added[:, 0], slope * (paid - paid.mean()), atol=1e-9)
+
+
+def test_a_column_that_the_score_ignores_adds_nothing() -> None:
+    frame = frame_of(np.arange(5.0), list("abcab"), np.arange(5))
+    added = contributions(lambda f: f["paid"].to_numpy(), frame, usual_values(frame, COLUMNS))
+    np.testing.assert_allclose(added[:, 1:], 0, atol=1e-12)
+
+
+def test_sentences_name_the_largest_contributions_first() -> None:
+    frame = frame_of(np.array([912.3, np.nan]), ["a", "b"], np.array([0, 1]))
+    usual = usual_values(frame_of(np.full(3, 43.1), list("aab"), np.zeros(3)), COLUMNS)
+    told = sentences(np.array([[0.2135, 0.5, -1.0], [-1, -1, -1.0]]), frame, usual)
+    assert told[0] == "shop = a: +0.5; paid = 912.30 (usual 43.10): +0.21"
+    assert told[1] == "no single column raises the score"
+    assert sentences(np.array([[0.2, 0.5, 0.3]] * 2), frame, usual, most=1)[1] == "shop = b: +0.5"
+    assert "paid = (missing) (usual 43.10)" in sentences(np.array([[1.0, 0, 0]] * 2), frame, usual)[1]
+
+
+def test_the_nearest_positives_are_positive_and_near() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"paid": rng.normal(size=60), "age": rng.normal(size=60)})
+    y = (frame["paid"] > 1).astype(int).to_numpy()
+    columns = [Column("paid", "number"), Column("age", "number")]
+    numbers = np.arange(60) * 10
+    by_name = {c.name: c.model for c in make_candidates(columns, "f1", rows=60, folds=2, seed=0)}
+    model = by_name["γk-NN"].fit(frame, y)
+    for i, told in enumerate(nearest_positives(model, frame, numbers)):
+        named = [int(number) // 10 for number in told.split(", ")]
+        assert len(named) == 3
+        assert y[named].all()
+        assert (named[0] == i) == bool(y[i])
+    assert nearest_positives(by_name["Logistic regression"].fit(frame, y), frame, numbers) == [""] * 60
