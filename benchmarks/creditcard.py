@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
@@ -35,24 +36,22 @@ def creditcard_ap(run: Run) -> list[Row]:
 
     table: list[list[str | float]] = []
 
-    def ap_of(label: str, model: object, columns: slice = slice(None)) -> float:
+    def ap_of(label: str, model: Any, columns: Any = slice(None)) -> float:
         run.tell(label)
         start = time.perf_counter()
         model.fit(np.ascontiguousarray(X_train[:, columns]), y_train)
         queries = np.ascontiguousarray(X_test[:, columns])
         ours = isinstance(model, GammaKNN)
         score = model.score_samples(queries) if ours else model.predict_proba(queries)[:, 1]
-        ap = average_precision_score(y_test, score)
-        table.append([label, float(ap), time.perf_counter() - start])
-        return float(ap)
+        ap = float(average_precision_score(y_test, score))
+        table.append([label, ap, time.perf_counter() - start])
+        return ap
 
     # The score does not depend on γ, so that none need be chosen.
     with_time = ap_of("γk-NN, k = 1", GammaKNN(1, gamma=1.0))
     without = [j for j, name in enumerate(data.feature_names) if name != "Time"]
     without_time = ap_of("γk-NN, k = 1, without Time", GammaKNN(1, gamma=1.0), without)
-    rivals = {
-        "extra trees": ExtraTreesClassifier(100, n_jobs=-1, random_state=0),
-    }
+    rivals = {"extra trees": ExtraTreesClassifier(100, n_jobs=-1, random_state=0)}
     if importlib.util.find_spec("lightgbm"):
         from lightgbm import LGBMClassifier
 

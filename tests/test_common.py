@@ -24,27 +24,14 @@ _COPIES = (
 )
 _SPLITS = "Honest scores come from a split of the rows, which falls otherwise where rows are repeated or left out."
 _DRAWS = "A sampler makes rows at random, others where rows are repeated or left out."
+_WEIGHTS_AS_COPIES = "check_sample_weight_equivalence_on_dense_data"
+# Of the others, the neighbour methods, the reason is _COPIES.
 EXPECTED_FAILURES = {
-    "CCNND": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "KENN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "KRNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "PNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "ClassWeightedKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "DuplicatedKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "NWKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "DistanceWeightedKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "FRKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "FRNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "GFRNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "ClassConfidenceKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "GammaKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "InformativeKNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "LocallyWeightedNN": {"check_sample_weight_equivalence_on_dense_data": _COPIES},
-    "ResampledClassifier": {"check_sample_weight_equivalence_on_dense_data": _DRAWS},
-    "ResampledGammaKNN": {"check_sample_weight_equivalence_on_dense_data": _DRAWS},
-    "SDC": {"check_sample_weight_equivalence_on_dense_data": _DRAWS},
+    "ResampledClassifier": {_WEIGHTS_AS_COPIES: _DRAWS},
+    "ResampledGammaKNN": {_WEIGHTS_AS_COPIES: _DRAWS},
+    "SDC": {_WEIGHTS_AS_COPIES: _DRAWS},
     "TunedThreshold": {
-        "check_sample_weight_equivalence_on_dense_data": _SPLITS,
+        _WEIGHTS_AS_COPIES: _SPLITS,
         "check_sample_weight_equivalence_on_sparse_data": _SPLITS,
     },
 }
@@ -66,7 +53,7 @@ OBJECTIVES = [
 
 
 def expected_failures(estimator):
-    return EXPECTED_FAILURES.get(type(estimator).__name__, {})
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {_WEIGHTS_AS_COPIES: _COPIES})
 
 
 def rounding(estimator):
@@ -306,4 +293,5 @@ class TestThreshold:
 
 def _splits_rows(estimator):
     """Whether honest scores depend on which rows share a fold."""
-    return type(estimator)._honest_scores is not scarce.neighbors.GammaKNN._honest_scores
+    cross_fitting = scarce.RareEventClassifier._honest_scores
+    return isinstance(estimator, scarce.TunedThreshold) or type(estimator)._honest_scores is cross_fitting

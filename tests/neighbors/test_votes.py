@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
 from scarce.neighbors import KENN, KRNN, NWKNN, PNN, ClassWeightedKNN, DistanceWeightedKNN, DuplicatedKNN, GammaKNN
@@ -175,6 +176,16 @@ def test_neighbor_weights_by_hand():
     assert NWKNN(3, c=2, pos_label=0).fit(X, y).score_samples([[0.0]])[0] == pytest.approx(0.5 * (1 / 2 + 1 / 4) - 1)
 
 
+def test_explains_several_classes():
+    model = NWKNN(2, c=1).fit([[0.0], [1.0], [4.0], [5.0]], ["c", "a", "b", "b"])
+    (told,) = model.explain([[0.0]])
+    assert told["score"] == [0.5, 0.0, 1.0]
+    assert told["neighbors"] == [
+        {"row": 0, "distance": 0.0, "label": "c", "vote": 1.0},
+        {"row": 1, "distance": 1.0, "label": "a", "vote": 0.5},
+    ]
+
+
 def test_rows_of_zeros_have_no_angle():
     X, y = [[0.0, 0.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 0.0]], [1, 0, 0, 0]
     model = NWKNN(1, c=1, similarity="cosine").fit(X, y)
@@ -218,6 +229,12 @@ def test_scores_hardly_tie(rule):
     X, y = make_classification(1000, 8, n_informative=6, weights=[0.95], flip_y=0.02, random_state=0)
     honest = rule().honest_scores(X, y)
     assert len(np.unique(honest)) >= 0.99 * len(honest)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in ALL if rule is not ClassWeightedKNN], ids=lambda rule: rule.__name__)
+def test_nothing_is_explained_before_the_fit(rule):
+    with pytest.raises(NotFittedError):
+        rule().explain([[0.0]])
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.__name__)

@@ -24,7 +24,7 @@ __all__ = ["MAX_ROWS_FOR_NEIGHBOURS", "Candidate", "make_candidates"]
 
 # Every query row is compared with every row learned from, so twice the rows take four times as long.
 MAX_ROWS_FOR_NEIGHBOURS = 100_000
-TREES = 200
+TREES = 150
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
 
 from scarce.base import RareEventClassifier
 from scarce.neighbors._index import ClassIndex
@@ -187,6 +188,7 @@ class KENN(RareEventClassifier):
             neighbors : list of {"row", "distance", "radius", "label"}
                 The training rows that voted by their number in `X` of `fit`, the nearest surface first.
         """
+        check_is_fitted(self)
         X = self._check_X(X, reset=False)
         score, found = self._vote(X, self.index_.class_sizes, self.radii_)
         radius = np.zeros(self.index_.class_sizes.sum())

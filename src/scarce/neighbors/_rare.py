@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
 from scarce.base import RareEventClassifier
@@ -124,6 +125,7 @@ class _Grown(RareEventClassifier):
             positives, negatives : list of {"row", "distance"}
                 The nearest training rows of both classes by their number in `X` of `fit`, up to `n_neighbors`.
         """
+        check_is_fitted(self)
         X = self._check_X(X, reset=False)
         sizes = self.index_.class_sizes
         walk = self._walk(X, sizes)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import RareEventClassifier
@@ -103,6 +104,7 @@ class Vote(RareEventClassifier):
                 The training rows that voted, by their number in `X` of `fit`, the nearest first, and how much the
                 vote counted.
         """
+        check_is_fitted(self)
         X = self._check_X(X, reset=False)
         score, found = self._score(X), self._nearest(X)
         votes = self._votes(found, self.index_.class_sizes)
