@@ -449,10 +449,10 @@ def test_scorers_search(table):
 def test_gains_are_routed_to_the_profit_scorer(table):
     X, y, gains = table
     with config_context(enable_metadata_routing=True):
-        scored = cross_validate(LogisticRegression(), X, y, scoring=m.profit_scorer, cv=3, params={"gains": gains})[
+        scored = cross_validate(LogisticRegression(), X, y, scoring=m.profit_scorer(), cv=3, params={"gains": gains})[
             "test_score"
         ]
-        search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=m.profit_scorer, cv=3)
+        search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=m.profit_scorer(), cv=3)
         assert search.fit(X, y, gains=gains).best_score_ == pytest.approx(scored.mean())
     for fold, (train, test) in enumerate(folds(X, y)):
         predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])

@@ -39,6 +39,13 @@ _score_scorer = partial(make_scorer, response_method=("decision_function", "pred
 
 gmean_scorer: Callable[..., float] = make_scorer(gmean_score)
 
-# A request can only be made while routing is on; the scorer then works wherever the user turns it on.
-with config_context(enable_metadata_routing=True):
-    profit_scorer: Callable[..., float] = make_scorer(profit_score).set_score_request(gains=True)
+
+def profit_scorer() -> Callable[..., float]:
+    """Return a scorer of :func:`profit_score` that asks for `gains` by scikit-learn's metadata routing.
+
+    For gains that are the same for all rows, ``make_scorer(profit_score, gains=…)`` needs no routing.
+    """
+    # A request can only be made while routing is on; the scorer then works wherever the user turns it on. It is made
+    # anew each time, since imbalanced-learn breaks the requests that were made before its own import.
+    with config_context(enable_metadata_routing=True):
+        return make_scorer(profit_score).set_score_request(gains=True)

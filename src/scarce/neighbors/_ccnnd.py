@@ -364,15 +364,10 @@ class CCNND(RareEventClassifier):
 
             score : float
                 With more than two classes a list, one for each.
-            classes : list of dict, one for each class, with the keys
-
-                label : str, int, float or bool
-                share : float
-                    Of the rows of the class, how many have their nearest farther off.
-                relative_distance : float
-                    The mean of the distances beside their mean within the class: 1 is usual.
-                neighbors : list of {"row", "distance"}
-                    The nearest rows by their number in the order of arrival.
+            classes : list of dict
+                For each class its `label`; `share`, how many of its rows have their nearest farther off;
+                `relative_distance`, the mean of the row's distances beside their mean within the class, where 1 is
+                usual; and `neighbors`, the nearest rows by their number in the order of arrival, with distances.
         """
         X = self._check_X(X, reset=False).astype(np.float64)
         told: list[dict[str, Any]] = [{"score": score, "classes": []} for score in self._score(X).tolist()]

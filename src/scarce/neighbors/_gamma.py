@@ -219,6 +219,7 @@ class GammaKNN(RareEventClassifier):
         list of dict, one for each row, with the keys
 
             score : float
+                As `score_samples` gives it.
             positives, negatives : list of {"row", "distance"}
                 The nearest training rows of both classes by their number in `X` of `fit`, up to `n_neighbors`.
             positive_share, negative_share : dict of float by feature name

@@ -111,6 +111,7 @@ class LocallyWeightedNN(RareEventClassifier):
         list of dict, one for each row, with the keys
 
             score : float
+                As `score_samples` gives it.
             positive, negative : {"row", "distance", "weight"}
                 The training row by its number in `X` of `fit`, its plain distance and its weight.
         """

@@ -282,6 +282,7 @@ class ResampledGammaKNN(RareEventClassifier):
         list of dict, one for each row, with the keys
 
             score : float
+                As `score_samples` gives it.
             positives, synthetic, negatives : list of {"row", "distance"}
                 The nearest rows of each kind, up to `n_neighbors`, by their number in `X` of `fit` and without γ. The
                 number of a row that was made up is None.
