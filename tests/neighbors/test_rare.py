@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
 from scarce.neighbors import KENN, KRNN, PNN
-from scarce.neighbors._rare import upper_limit
+from scarce.neighbors._rare import _Walk, upper_limit
 from scarce.neighbors._surroundings import RowBoxes
 from tests import naive
 from tests.neighbors.test_index import tables
@@ -146,6 +146,20 @@ def test_krnn_falls_as_the_positive_row_moves_away():
         model = KRNN().fit(np.r_[X, [[-at]]], [0] * 7 + [1])
         scores.append(model.score_samples([[-0.001]])[0])
     assert (np.diff(scores[1:]) < 0).all()
+
+
+def test_krnn_between_two_counts_stays_on_its_side():
+    # With 13 negative rows the probability is above 1/2, with 14 it is below.
+    beyond = np.array([0.0, 0.3, 0.6, 0.99])
+    sizes = np.array([2000, 100])
+
+    def scores(negatives):
+        walk = _Walk(np.full(4, 3), np.full(4, negatives), np.ones(4), beyond)
+        return KRNN(3)._posterior(walk, sizes)[2]
+
+    assert scores(13)[0] > 0.5 > scores(14)[0]
+    assert (np.diff(scores(13)) < 0).all()
+    assert scores(13)[-1] > 0.5
 
 
 # PNN

@@ -76,6 +76,13 @@ def test_only_rows_at_the_query_vote():
     assert even.predict([[0.0]])[0] == 0
 
 
+def test_a_tie_does_not_hang_on_rounding():
+    # 1 / 0.6 = 1 / 1 + 1 / 1.5, but not in the last bit.
+    assert 1 / 0.6 > 1 / 1.0 + 1 / 1.5
+    model = DistanceWeightedKNN(3).fit([[0.6], [-1.0], [-1.5]], [1, 0, 0])
+    assert model.score_samples([[0.0]])[0] == 0.0
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_inverse_weights_are_those_of_scikit_learn(metric):
     X, y = make_classification(500, 5, weights=[0.8], flip_y=0.1, random_state=0)

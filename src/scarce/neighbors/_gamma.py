@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import RareEventClassifier
 from scarce.neighbors._index import ClassIndex
+from scarce.neighbors._lazy import lazy_f1_cut
 from scarce.neighbors._multiclass import best_gammas, vote_scores
-from scarce.objectives import FBeta, Objective
+from scarce.objectives import Objective
 
 __all__ = ["GammaKNN"]
 
@@ -23,6 +24,9 @@ IntArray = NDArray[np.intp]
 
 # Distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
 _ROUNDING = 4 * np.finfo(np.float64).eps
+
+# Of how many negative rows one is searched for a first bound on the scores.
+_SOME = 8
 
 
 class GammaKNN(RareEventClassifier):
@@ -152,15 +156,15 @@ class GammaKNN(RareEventClassifier):
         """How many of the k neighbours must be positive."""
         return self._k // 2 + 1 if self.tie == "negative" else (self._k + 1) // 2
 
+    @property
+    def _negative_order(self) -> int:
+        """The negative neighbour that must be farther than the deciding positive one."""
+        return self._k - self._positive_order + 1
+
     def _ratio(self, X: NDArray, skip: IntArray | None) -> FloatArray:
         positive = self.index_.kth_distance(X, 1, self._positive_order, skip)
-        negative = self.index_.kth_distance(X, 0, self._k - self._positive_order + 1, skip)
-        total = positive + negative
-        score = np.full(len(X), 0.5)
-        np.divide(negative, total, out=score, where=(total > 0) & np.isfinite(total))
-        score[np.isinf(positive) & np.isfinite(negative)] = 0.0
-        score[np.isinf(negative) & np.isfinite(positive)] = 1.0
-        return score
+        negative = self.index_.kth_distance(X, 0, self._negative_order, skip)
+        return _bounded_ratio(negative, positive)
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
@@ -174,8 +178,20 @@ class GammaKNN(RareEventClassifier):
         if self.gamma is not None:
             sizes = self.index_.class_sizes
             return self._cut_of(_barandela(sizes, self.n_features_in_)[1] if self.gamma == "barandela" else self.gamma)
-        honest = self._honest_scores(X, y, sample_weight)
-        return FBeta(1).best_threshold(honest, y, sample_weight, between=self._cut_range).threshold
+        rows = np.arange(len(X))
+        positive = self.index_.kth_distance(X, 1, self._positive_order, rows)
+
+        def exact(some: IntArray) -> FloatArray:
+            return _bounded_ratio(self.index_.kth_distance(X[some], 0, self._negative_order, some), positive[some])
+
+        # The nearest of some are no nearer than the nearest of all, and in many dimensions hardly farther.
+        some = np.flatnonzero(y == 0)[::_SOME]
+        sample = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X[some], np.zeros_like(some))
+        place = np.where(np.isin(rows, some), np.searchsorted(some, rows), -1)
+        near = sample.kth_distance(X, 0, self._negative_order, place)
+        # A search may be off by rounding where rows are as good as equally far.
+        bound = _bounded_ratio(near * (1 + 1e-6), positive)
+        return lazy_f1_cut(exact, bound, y, sample_weight, self._cut_range)
 
     @property
     def _cut_range(self) -> tuple[float, float]:
@@ -235,7 +251,7 @@ class GammaKNN(RareEventClassifier):
         names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         found = {
             "positive": (self.index_.kneighbors(X, 1, self._k), self._positive_order),
-            "negative": (self.index_.kneighbors(X, 0, self._k), self._k - self._positive_order + 1),
+            "negative": (self.index_.kneighbors(X, 0, self._k), self._negative_order),
         }
         euclidean = self.metric == "euclidean" or (self.metric == "minkowski" and self.p == 2)
         out = []
@@ -264,3 +280,13 @@ class GammaKNN(RareEventClassifier):
 def _barandela(sizes: IntArray, n_features: int) -> FloatArray:
     """Return the fixed γ of each class: relative to the negative class of two, to the largest of more."""
     return (sizes / (sizes[0] if len(sizes) == 2 else sizes.max())) ** (1 / n_features)
+
+
+def _bounded_ratio(negative: FloatArray, positive: FloatArray) -> FloatArray:
+    """Return d⁻ / (d⁻ + d⁺): 1/2 where both are 0 or both are missing, which an infinite distance stands for."""
+    total = positive + negative
+    score = np.full(len(total), 0.5)
+    np.divide(negative, total, out=score, where=(total > 0) & np.isfinite(total))
+    score[np.isinf(positive) & np.isfinite(negative)] = 0.0
+    score[np.isinf(negative) & np.isfinite(positive)] = 1.0
+    return score
