@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 
 from benchmarks import memory, paper
 from benchmarks.__main__ import MEASUREMENTS, main
-from benchmarks.peers import PlainGammaKNN
+from benchmarks.peers import ArrayGammaKNN, PlainGammaKNN
 from benchmarks.rows import Bar, Row, Run, fastest
 from scarce.datasets import DatasetUnavailable
 from scarce.datasets import load as load_dataset
@@ -62,11 +62,12 @@ def test_calls_take_turns():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-def test_the_grid_searched_peer_is_the_same_classifier(k):
+@pytest.mark.parametrize("peer_class", [ArrayGammaKNN, PlainGammaKNN])
+def test_the_grid_searched_peers_are_the_same_classifier(peer_class, k):
     X, y = make_classification(400, 6, weights=[0.8], flip_y=0.1, random_state=k)
     for gamma in (0.6, 0.77, 1.0):
         ours = GammaKNN(k, gamma=gamma).fit(X[:300], y[:300]).predict(X[300:])
-        peer = PlainGammaKNN(k, gamma).fit(X[:300], y[:300]).predict(X[300:])
+        peer = peer_class(k, gamma).fit(X[:300], y[:300]).predict(X[300:])
         np.testing.assert_array_equal(ours, peer)
         assert 0 < ours.sum() < 100
 

@@ -94,6 +94,15 @@ def test_row_that_is_not_there():
         ClassIndex().fit(np.zeros((2, 1)), np.array([0, 1])).row(7)
 
 
+@pytest.mark.parametrize(
+    ("metric", "algorithm", "message"),
+    [("furlong", "auto", "'furlong' is not a metric. Use one of"), ("cosine", "kd_tree", "cosine")],
+)
+def test_a_metric_that_cannot_be_served_is_said_at_once(metric, algorithm, message):
+    with pytest.raises(ValueError, match=message):
+        ClassIndex(metric, algorithm=algorithm).fit(np.zeros((2, 1)), np.array([0, 1]))
+
+
 def test_engine_follows_the_measurements():
     assert choose_algorithm(100_000, 3) == "kd_tree"
     assert choose_algorithm(100_000, 20) == "brute"

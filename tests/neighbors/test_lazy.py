@@ -51,7 +51,7 @@ def test_only_rows_that_may_matter_are_scored():
         asked.extend(rows.tolist())
         return scores[rows]
 
-    cut = lazy_f1_cut(exact, scores + 0.01, y, None, (0.0, 1.0))
+    cut = lazy_f1_cut(exact, scores + 0.01, y, None, (0.0, 1.0), first=256)
     assert cut == FBeta(1).best_threshold(scores, y, between=(0.0, 1.0)).threshold
     assert len(asked) < 2_000
 

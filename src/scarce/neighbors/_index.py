@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.neighbors import KDTree, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from scarce.neighbors._kernels import nearest_exactly
 
@@ -23,6 +23,8 @@ _BLOCK = 65_536
 _PAIRS = 4_000_000
 # MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
 _WORKING_MEMORY = 64
+# "precomputed" has no rows to search.
+_METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
 
 class RadiusBlock(NamedTuple):
@@ -58,11 +60,17 @@ class ClassIndex:
 
     def fit(self, X: NDArray, y: IntArray) -> Self:
         """Take the rows `X` of the classes `y` (codes from 0)."""
+        if isinstance(self.metric, str) and self.metric not in _METRICS:
+            raise ValueError(f"{self.metric!r} is not a metric. Use one of {', '.join(_METRICS)}, or a function.")
         self._rows: list[IntArray] = []
         self._X: list[NDArray] = []
         self._engines: dict[int, NearestNeighbors] = {}
         self._n = 0
-        return self.append(X, y)
+        self.append(X, y)
+        for code, rows in enumerate(self._rows):
+            if len(rows):
+                self._engine(code)  # a metric that the engine cannot serve is said here, not at the first query
+        return self
 
     def append(self, X: NDArray, y: IntArray) -> Self:
         """Add rows; a new code starts a new class. The engines of the classes concerned are built anew when asked."""
