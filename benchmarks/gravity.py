@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 
-from benchmarks.memory import _STATUS, _status
+from benchmarks.memory import STATUS, status
 from benchmarks.rows import Bar, Row, Run, fastest
 from benchmarks.speed import rare_class
 from scarce.neighbors import GFRNN
@@ -70,8 +70,8 @@ def gravity_memory(run: Run) -> list[Row]:
     n_rows = 50_000 if run.quick else 200_000
     what = f"peak memory of GFRNN's fit and {_QUERIES:,} scores beyond the data, {n_rows:,} × 20"
     bar = Bar("<", 300, on="ours")
-    if not _STATUS.exists():
-        return [Row(what, bar=bar, note=f"this system has no {_STATUS}")]
+    if not STATUS.exists():
+        return [Row(what, bar=bar, note=f"this system has no {STATUS}")]
     run.tell("in a fresh process")
     command = [sys.executable, "-m", "benchmarks.gravity", str(n_rows)]
     root = Path(__file__).parent.parent
@@ -86,9 +86,9 @@ def _measure_here(n_rows: int) -> float:
     y = np.arange(n_rows) % 33 == 0
     queries = rng.standard_normal((_QUERIES, 20), dtype=np.float32)
     GFRNN(radius="mean").fit(X[:500], y[:500]).score_samples(queries[:300])
-    held = _status("VmRSS")
+    held = status("VmRSS")
     GFRNN(radius="mean").fit(X, y).score_samples(queries)
-    return _status("VmHWM") - held
+    return status("VmHWM") - held
 
 
 if __name__ == "__main__":

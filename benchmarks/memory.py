@@ -15,15 +15,15 @@ from benchmarks.rows import Bar, Row, Run
 from benchmarks.speed import rare_class
 from scarce.neighbors import GammaKNN
 
-_STATUS = Path("/proc/self/status")
+STATUS = Path("/proc/self/status")
 
 
 def fit_memory(run: Run) -> list[Row]:
     n_rows = 50_000 if run.quick else 200_000
     what = f"peak memory of a fit beyond the data, {n_rows:,} × 30"
     bar = Bar("<", 300, on="ours")
-    if not _STATUS.exists():
-        return [Row(what, bar=bar, note=f"this system has no {_STATUS}")]
+    if not STATUS.exists():
+        return [Row(what, bar=bar, note=f"this system has no {STATUS}")]
     run.tell("in a fresh process; the full size takes minutes")
     ours = peak_beyond_data(*rare_class(n_rows, 30))
     return [Row(what, ours, unit="MB", bar=bar, note="the bar is for 200,000 rows" if run.quick else "")]
@@ -39,18 +39,18 @@ def peak_beyond_data(X: NDArray[np.float64], y: NDArray[np.int64]) -> float:
         return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=root).stdout)
 
 
-def _status(field: str) -> float:
+def status(field: str) -> float:
     # Not getrusage: its peak is inherited through fork and exec, so it would begin with that of the parent.
-    [kilobytes] = re.findall(rf"{field}:\s+(\d+) kB", _STATUS.read_text())
+    [kilobytes] = re.findall(rf"{field}:\s+(\d+) kB", STATUS.read_text())
     return int(kilobytes) / 1000
 
 
 def _measure_here(folder: str) -> float:
     X, y = np.load(Path(folder, "X.npy")), np.load(Path(folder, "y.npy"))
     GammaKNN().fit(X[:500], y[:500])
-    held = _status("VmRSS")
+    held = status("VmRSS")
     GammaKNN().fit(X, y)
-    return _status("VmHWM") - held
+    return status("VmHWM") - held
 
 
 if __name__ == "__main__":

@@ -61,6 +61,8 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "threshold": [str, Objective, Real],
     }
     _multi_class: ClassVar[bool] = False
+    # Whether scores are a / (a + b) of two quantities at odds, which the cut weighs against each other.
+    _score_is_ratio: ClassVar[bool] = False
 
     # What a method implements -----------------------------------------------------------------------------
 
@@ -202,7 +204,14 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
         """Squeeze scores into [0, 1], with 1/2 at the threshold."""
+        if self._score_is_ratio and 0 < self.threshold_ < 1:
+            near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
+            return near / (near + far)
         return expit(score - self.threshold_)
+
+    @property
+    def _feature_names(self) -> list[str]:
+        return [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
 
     # What holds it together -------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from scarce._sklearn import safe_indexing
 
-__all__ = ["occlusion"]
+__all__ = ["explain_by_occlusion", "occlusion", "usual_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,6 +53,22 @@ def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, ma
             replaced = score(_with_column(copies, usual, feature)).reshape(count, size)
             out[start : start + count, feature] = own[start : start + count] - replaced.mean(axis=1)
     return out
+
+
+def usual_rows(X: Any, size: int = 30) -> Any:
+    """Return some rows of `X`, the same ones at each call, to serve as a background."""
+    return safe_indexing(X, np.random.default_rng(0).permutation(X.shape[0])[:size])
+
+
+def explain_by_occlusion(
+    score: Callable[[Any], FloatArray], X: Any, background: Any, names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return for each row its score and, by name, what each feature adds to it."""
+    added = occlusion(score, X, background)
+    return [
+        {"score": float(own), "features": dict(zip(names, row.tolist(), strict=True))}
+        for own, row in zip(score(X), added, strict=True)
+    ]
 
 
 def _with_column(rows: Any, source: Any, feature: int) -> Any:

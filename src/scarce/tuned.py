@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from scarce._sklearn import HasMethods, Interval, routing_enabled, safe_indexing
+from scarce._sklearn import HasMethods, Interval, routing_enabled
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import FBeta, Objective
-from scarce.occlusion import occlusion
+from scarce.occlusion import explain_by_occlusion, usual_rows
 
 __all__ = ["TunedThreshold"]
 
@@ -85,8 +85,7 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
 
     def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
-        n = X.shape[0]
-        self._background = safe_indexing(X, np.random.default_rng(0).permutation(n)[:30])
+        self._background = usual_rows(X)
 
     def _fit_params(self, sample_weight: FloatArray | None) -> dict[str, Any]:
         if sample_weight is None:
@@ -117,13 +116,8 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        score = self.score_samples(X)
-        added = occlusion(self._score, self._check_X(X, reset=False), self._background)
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return [
-            {"score": float(s), "features": dict(zip(map(str, names), map(float, row), strict=True))}
-            for s, row in zip(score, added, strict=True)
-        ]
+        check_is_fitted(self)
+        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reaches the classifier."""

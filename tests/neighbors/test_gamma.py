@@ -12,7 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from scarce.neighbors import GammaKNN
 from scarce.neighbors._kernels import label_changes, sweep_macro_f1
-from scarce.neighbors._multiclass import _class_distances, _precedence
+from scarce.neighbors._multiclass import _class_distances
+from scarce.neighbors._multiclass import precedence as class_order
 from scarce.objectives import FBeta
 from tests import naive
 from tests.neighbors.test_index import tables
@@ -134,7 +135,7 @@ def test_multi_class_vote(table, k, gamma, tie):
     if y.max() < 2 or k > len(X):
         return
     model = GammaKNN(k, gamma=gamma, tie=tie).fit(X, y)
-    precedence = _precedence(model.index_.class_sizes, tie)
+    precedence = class_order(model.index_.class_sizes, tie)
     expected = [naive.gamma_vote_multi_class(d, y, k, model.gamma_, precedence) for d in naive.distances(X, X)]
     np.testing.assert_array_equal(model.predict(X), expected)
 
@@ -146,7 +147,7 @@ def test_multi_class_sweep_sees_every_gamma(table, k):
     if y.max() < 2 or k > len(X):
         return
     model = GammaKNN(k, gamma=1.0).fit(X, y)
-    order = _precedence(model.index_.class_sizes, "positive")
+    order = class_order(model.index_.class_sizes, "positive")
     distance = _class_distances(model.index_, X, k, np.arange(len(X)))
     gamma = np.array([1.0, 0.8, 0.6])
     for swept in range(3):
@@ -180,7 +181,7 @@ def test_multi_class_gammas_help_and_cannot_be_improved_alone():
     model = GammaKNN().fit(X, y)
     assert model.gamma_[0] == 1.0
     assert (model.gamma_ <= 1).all()
-    order = _precedence(model.index_.class_sizes, "positive")
+    order = class_order(model.index_.class_sizes, "positive")
     chosen = _honest_macro_f1(X, y, 3, model.gamma_, order)
     assert chosen > _honest_macro_f1(X, y, 3, np.ones(3), order)
     for code in (1, 2):

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
 from scarce.neighbors import KENN, KRNN, NWKNN, PNN, ClassWeightedKNN, DistanceWeightedKNN, DuplicatedKNN, GammaKNN
-from scarce.neighbors._multiclass import _precedence
+from scarce.neighbors._multiclass import precedence as class_order
 from tests import naive
 from tests.neighbors.test_index import tables
 
@@ -50,7 +50,7 @@ def test_distance_weighted_vote_of_several_classes(weights, table, k):
     if y.max() < 2:
         return
     model = DistanceWeightedKNN(k, weights=weights).fit(X, y)
-    precedence = _precedence(model.index_.class_sizes, "positive").tolist()
+    precedence = class_order(model.index_.class_sizes, "positive").tolist()
     for distance, score in zip(naive.distances(X, X), model.score_samples(X), strict=True):
         sums = naive.distance_weighted_sums(distance, y, k, weights, precedence)
         np.testing.assert_allclose(score, np.array([sums[c] for c in range(3)]) / sum(sums.values()), atol=1e-12)
@@ -157,7 +157,7 @@ def test_neighbor_weighted_vote(name, table, k, c):
         X = X.astype(np.float64)
     model = NWKNN(k, c=c, similarity=name, pos_label=1 if y.max() == 1 else None).fit(X, y)
     classes = y.max() + 1
-    precedence = [1, 0] if classes == 2 else _precedence(model.index_.class_sizes, "positive").tolist()
+    precedence = [1, 0] if classes == 2 else class_order(model.index_.class_sizes, "positive").tolist()
     for i, score in enumerate(model.score_samples(X)):
         sim, distance = similarity(name, X, i)
         if name == "cosine" and len(X) > k and _tied(distance, k):

@@ -106,6 +106,7 @@ class GammaKNN(RareEventClassifier):
         "n_jobs": [Integral, None],
     }
     _multi_class = True
+    _score_is_ratio = True  # so the share is d⁻ / (d⁻ + γ d⁺)
 
     def __init__(
         self,
@@ -220,13 +221,6 @@ class GammaKNN(RareEventClassifier):
             return self._gammas
         return self.threshold_ / (1 - self.threshold_) if self.threshold_ < 1 else np.inf
 
-    def _positive_share(self, score: FloatArray) -> FloatArray:
-        # d⁻ / (d⁻ + γ d⁺), with the two distances of the score.
-        if not 0 < self.threshold_ < 1:
-            return super()._positive_share(score)
-        near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
-        return near / (near + far)
-
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row who spoke for and against it.
 
@@ -248,7 +242,6 @@ class GammaKNN(RareEventClassifier):
         if len(self.classes_) > 2:
             raise ValueError("explain is defined for two classes.")
         score = self._score(X)
-        names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         found = {
             "positive": (self.index_.kneighbors(X, 1, self._k), self._positive_order),
             "negative": (self.index_.kneighbors(X, 0, self._k), self._negative_order),
@@ -265,7 +258,7 @@ class GammaKNN(RareEventClassifier):
                 if euclidean and decider >= 0:
                     squares = (row.astype(np.float64) - self.index_.row(decider)) ** 2
                     shares = squares / (squares.sum() or 1.0)
-                    told[side + "_share"] = dict(zip(names, shares.tolist(), strict=True))
+                    told[side + "_share"] = dict(zip(self._feature_names, shares.tolist(), strict=True))
             out.append(told)
         return out
 

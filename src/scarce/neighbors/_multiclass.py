@@ -22,7 +22,7 @@ def _class_distances(index: ClassIndex, X: NDArray, k: int, skip: IntArray | Non
     return np.maximum(found, 1e-300)
 
 
-def _precedence(sizes: IntArray, tie: str) -> IntArray:
+def precedence(sizes: IntArray, tie: str) -> IntArray:
     """Return the classes in the order in which they win ties: the rarest first, or the largest."""
     rarest_first = np.lexsort((-np.arange(len(sizes)), sizes))
     return rarest_first if tie == "positive" else rarest_first[::-1].copy()
@@ -34,7 +34,7 @@ def vote_scores(index: ClassIndex, X: NDArray, k: int, gamma: FloatArray, tie: s
     Below the votes come, in turn, the precedence of the class and how near it is, so small that they decide only
     between equal votes and order the rows of equal votes.
     """
-    order = _precedence(index.class_sizes, tie)
+    order = precedence(index.class_sizes, tie)
     distance = _class_distances(index, X, k, None)
     votes = class_votes(distance, gamma, order)
     nearest = distance[:, :, 0] * gamma
@@ -58,7 +58,7 @@ def best_gammas(
     The measure is the macro-F1 of leave-one-out predictions.
     """
     sizes = index.class_sizes
-    order = _precedence(sizes, tie)
+    order = precedence(sizes, tie)
     distance = _class_distances(index, X, k, np.arange(len(X)))
     weight = np.ones(len(X)) if sample_weight is None else sample_weight
     gamma = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, min(1.0, gamma_max))

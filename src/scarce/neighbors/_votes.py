@@ -17,7 +17,7 @@ from scarce._sklearn import Interval, StrOptions
 from scarce.base import RareEventClassifier
 from scarce.neighbors._gamma import GammaKNN
 from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._multiclass import _precedence
+from scarce.neighbors._multiclass import precedence
 from scarce.objectives import Objective
 
 __all__ = ["NWKNN", "DistanceWeightedKNN"]
@@ -84,7 +84,7 @@ class Vote(RareEventClassifier):
     def _nearest(self, X: NDArray, skip: IntArray | None = None) -> Neighbors:
         sizes = self.index_.class_sizes
         k = min(self.n_neighbors, int(sizes.sum()))
-        order = [1, 0] if len(sizes) == 2 else _precedence(sizes, "positive").tolist()
+        order = [1, 0] if len(sizes) == 2 else precedence(sizes, "positive").tolist()
         return merge([self.index_.kneighbors(X, code, k, skip) for code in order], order, k)
 
     def _class_sums(self, found: Neighbors, sizes: IntArray) -> FloatArray:

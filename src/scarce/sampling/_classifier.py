@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from scarce._sklearn import HasMethods, StrOptions
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import Objective
+from scarce.occlusion import usual_rows
 from scarce.sampling._prior import correct_prior
 from scarce.sampling._resample import SAMPLERS, resample
 from scarce.tuned import TunedThreshold
@@ -91,7 +92,7 @@ class ResampledClassifier(TunedThreshold):
         if len(np.unique(rows.y)) < 2:
             raise ValueError(f"sampler={self.sampler!r} left rows of one class only. Take a sampler that removes less.")
         self.estimator_ = clone(self.estimator).fit(rows.X, rows.y, **self._fit_params(rows.sample_weight))
-        self._background = X[np.random.default_rng(0).permutation(len(X))[:30]]
+        self._background = usual_rows(X)
         self.prior_ = float(np.average(y, weights=sample_weight))
         self.resampled_prior_ = float(np.average(rows.y, weights=rows.sample_weight))
 

@@ -94,6 +94,7 @@ class ResampledGammaKNN(RareEventClassifier):
     True
     """
 
+    _score_is_ratio = True  # so the share is that of the distances as both γ scale them
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
         "sampler": [StrOptions(set(SAMPLERS)), HasMethods(["fit_resample"])],
@@ -266,13 +267,6 @@ class ResampledGammaKNN(RareEventClassifier):
         if not all((axis > 0).all() for axis in axes):
             raise ValueError("gamma_real and gamma_synthetic must be above 0.")
         return plane(model._honest_near(X, target), target, weight, get_objective(objective), *axes)
-
-    def _positive_share(self, score: FloatArray) -> FloatArray:
-        # The distances of the score, those to positives multiplied by γ.
-        if not 0 < self.threshold_ < 1:
-            return super()._positive_share(score)
-        near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
-        return near / (near + far)
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row who spoke for and against it.

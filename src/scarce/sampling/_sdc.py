@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import Objective
-from scarce.occlusion import occlusion
+from scarce.occlusion import explain_by_occlusion, usual_rows
 from scarce.sampling._resample import new_smote, resample
 
 __all__ = ["SDC"]
@@ -114,7 +115,7 @@ class SDC(RareEventClassifier):
         counted = np.bincount(rows.y if self.ratio == "after" else y)
         machine = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, class_weight={0: 1.0, 1: counted[0] / counted[1]})
         self.estimator_ = machine.fit(rows.X, rows.y, sample_weight=rows.sample_weight)
-        self._background = X[np.random.default_rng(0).permutation(len(X))[:30]]
+        self._background = usual_rows(X)
 
     def _score(self, X: NDArray) -> FloatArray:
         return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
@@ -124,13 +125,8 @@ class SDC(RareEventClassifier):
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        X = self._check_X(X, reset=False)
-        names = [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
-        added = occlusion(self._score, X, self._background)
-        return [
-            {"score": float(score), "features": dict(zip(names, row.tolist(), strict=True))}
-            for score, row in zip(self._score(X), added, strict=True)
-        ]
+        check_is_fitted(self)
+        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
