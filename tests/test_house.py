@@ -83,10 +83,12 @@ def test_every_objective_has_a_row_in_the_table_of_objectives(page: str) -> None
     assert in_table == {c.__name__ for c in classes if inspect.isclass(c) and issubclass(c, base) and c is not base}
 
 
-def test_every_option_of_the_audit_is_on_its_page_and_none_else() -> None:
-    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
-    options = {option for parameter in commands["audit"].params for option in parameter.opts if option.startswith("--")}
-    told = re.findall(r"^\| (`--.*?) \|", (ROOT / "docs" / "audit.md").read_text(), re.MULTILINE)
+@pytest.mark.parametrize("name", ["audit", "study"])
+def test_every_option_of_a_command_is_on_its_page_and_none_else(name: str) -> None:
+    command = typer.main.get_command(cli.app).commands[name]  # type: ignore[attr-defined]
+    parts = getattr(command, "commands", {name: command}).values()
+    options = {option for part in parts for parameter in part.params for option in parameter.opts if "--" in option}
+    told = re.findall(r"^\| (`--.*?) \|", (ROOT / "docs" / f"{name}.md").read_text(), re.MULTILINE)
     assert set(re.findall(r"`(--[\w-]+)`", " ".join(told))) == options - {"--help"}
 
 
@@ -94,8 +96,11 @@ def test_every_option_of_the_audit_is_on_its_page_and_none_else() -> None:
 def test_commands_on_pages_exist(page: Path) -> None:
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
     shown = re.findall(r"^(?:\S*/)?scarce (\w+)(.*)$", page.read_text(), re.MULTILINE)
-    for command, arguments in shown:
-        options = {option for parameter in commands[command].params for option in parameter.opts}
+    for name, arguments in shown:
+        command = commands[name]
+        if hasattr(command, "commands"):
+            command = command.commands[arguments.split()[0]]
+        options = {option for parameter in command.params for option in parameter.opts}
         assert set(re.findall(r" (--[\w-]+)", arguments)) <= options
 
 
@@ -117,7 +122,7 @@ def test_kernels_import_numpy_and_numba_only(file: Path) -> None:
     imports = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
-    others = {name for name in names if name.split(".")[0] not in {"__future__", "math", "numba", "numpy"}}
+    others = {name for name in names if name.split(".")[0] not in {"__future__", "math", "numba", "numpy", "typing"}}
     assert not {name for name in others if "_kernels" not in name}
 
 

@@ -1,8 +1,18 @@
 """The one place that imports what scikit-learn keeps private."""
 
+from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper as BinMapper
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._metadata_requests import _routing_enabled as routing_enabled
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["HasMethods", "Interval", "StrOptions", "check_sample_weight", "routing_enabled", "safe_indexing"]
+__all__ = [
+    "BinMapper",
+    "HasMethods",
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "check_sample_weight",
+    "routing_enabled",
+    "safe_indexing",
+]

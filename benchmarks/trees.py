@@ -1,0 +1,153 @@
+"""The tree engine against scikit-learn's trees: time, memory, and the first fit of a fresh process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks.memory import STATUS, status
+from benchmarks.rows import Bar, Row, Run, fastest
+from scarce.trees import APTree, MetaAP, MetaAPForest
+
+ROOT = Path(__file__).parent.parent
+BINS = 255
+
+
+def _rows(n: int, d: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return training rows and half as many others, as the authors of MetaAP were timed on."""
+    X, y = make_classification(
+        int(1.5 * n), d, n_informative=d // 2, n_redundant=0, weights=[0.97], class_sep=1, flip_y=0.01, random_state=0
+    )
+    return X[:n], y[:n], X[n:]
+
+
+def tree_fit_time(run: Run) -> list[Row]:
+    n = 20_000 if run.quick else 100_000
+    X, y, _ = _rows(n, 30)
+    rows = []
+    for depth in (5, 10):
+        peer, exact, binned = fastest(
+            run,
+            3,
+            one_core=True,
+            peer=lambda depth=depth: DecisionTreeClassifier(max_depth=depth).fit(X, y),
+            exact=lambda depth=depth: APTree(max_depth=depth).fit(X, y),
+            binned=lambda depth=depth: APTree(max_depth=depth, max_bins=BINS).fit(X, y),
+        )
+        what = f"APTree fit of depth {depth}, {n:,} × 30, to DecisionTreeClassifier"
+        rows.append(Row(f"{what}, exact splits", exact, peer, exact / peer, "s", Bar("<=", 3)))
+        rows.append(Row(f"{what}, histograms", binned, peer, binned / peer, "s", Bar("<=", 1)))
+    return rows
+
+
+def meta_fit_time(run: Run) -> list[Row]:
+    n = 20_000 if run.quick else 100_000
+    X, y, new = _rows(n, 20)
+    model = MetaAP(max_depth=5).fit(X, y)
+    peer, exact, binned, predict = fastest(
+        run,
+        3,
+        one_core=True,
+        peer=lambda: DecisionTreeClassifier(max_depth=5).fit(X, y),
+        exact=lambda: MetaAP(max_depth=5).fit(X, y),
+        binned=lambda: MetaAP(max_depth=5, max_bins=BINS).fit(X, y),
+        predict=lambda: model.score_samples(new),
+    )
+    what = f"of MetaAP of depth 5, {n:,} × 20, to a fit of DecisionTreeClassifier of depth 5"
+    return [
+        Row(f"fit {what}, exact splits", exact, peer, exact / peer, "s", Bar("<=", 2.9)),
+        Row(f"fit {what}, histograms", binned, peer, binned / peer, "s", Bar("<=", 0.4)),
+        Row(f"scores {what}, {len(new):,} rows", predict, peer, predict / peer, "s", Bar("<=", 0.03)),
+    ]
+
+
+def forest_fit_time(run: Run) -> list[Row]:
+    n, trees, depth = (2_000, 20, 5) if run.quick else (10_000, 100, 5)
+    X, y, _ = _rows(n, 20)
+    ours, peer = fastest(
+        run,
+        2,
+        one_core=True,
+        ours=lambda: MetaAPForest(trees, max_depth=depth, random_state=0).fit(X, y),
+        peer=lambda: RandomForestClassifier(trees, max_features=None, max_depth=depth**2, random_state=0).fit(X, y),
+    )
+    what = f"MetaAPForest({trees}) fit of depth 5 in 5, {n:,} × 20, to RandomForestClassifier of depth 25"
+    return [Row(what, ours, peer, ours / peer, "s", Bar("<=", 3))]
+
+
+def tree_predict_time(run: Run) -> list[Row]:
+    n = 100_000 if run.quick else 1_000_000
+    X, y, _ = _rows(50_000, 20)
+    new = np.random.default_rng(0).choice(X, n)
+    rows = []
+    for depth in (5, 10):
+        ours, plain = APTree(max_depth=depth).fit(X, y), APTree(max_depth=depth, tie_break=None).fit(X, y)
+        peer = DecisionTreeClassifier(max_depth=depth).fit(X, y)
+        tie, none, theirs = fastest(
+            run,
+            3,
+            one_core=True,
+            tie=lambda m=ours: m.predict(new),
+            none=lambda m=plain: m.predict(new),
+            theirs=lambda m=peer: m.predict(new),
+        )
+        what = f"APTree predict of depth {depth}, {n:,} rows, to DecisionTreeClassifier"
+        rows.append(Row(what, tie, theirs, tie / theirs, "s", Bar("<=", 2)))
+        rows.append(Row(f"{what}, without ties broken", none, theirs, none / theirs, "s", Bar("<=", 2)))
+    return rows
+
+
+def tree_memory(run: Run) -> list[Row]:
+    n = 100_000 if run.quick else 1_000_000
+    what = f"memory of a process that fits MetaAP on {n:,} × 30 with histograms, data and libraries included"
+    bar = Bar("<", 2000, on="ours")
+    if not STATUS.exists():
+        return [Row(what, bar=bar, note=f"this system has no {STATUS}")]
+    run.tell("in a fresh process")
+    command = [sys.executable, "-m", "benchmarks.trees", str(n)]
+    ours = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
+    return [Row(what, float(ours), unit="MB", bar=bar)]
+
+
+def tree_first_fit(run: Run) -> list[Row]:
+    code = (
+        "import time, numpy as np; start = time.perf_counter(); from scarce.trees import MetaAP; "
+        "rng = np.random.default_rng(0); X = rng.normal(size=(200, 5)); "
+        "MetaAP().fit(X, X[:, 0] > 1); print(time.perf_counter() - start)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        taken = []
+        for name in ("first", "second"):
+            run.tell(f"the {name} process")
+            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+            done = subprocess.run(
+                [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True, env=environment
+            )
+            taken.append(float(done.stdout))
+    return [
+        Row(
+            "import and first fit of MetaAP after installation, kernels compiled",
+            taken[0],
+            unit="s",
+            bar=Bar("<", 15, "ours"),
+        ),
+        Row("the same in the next process, kernels from disk", taken[1], unit="s"),
+    ]
+
+
+if __name__ == "__main__":
+    n = int(sys.argv[1])
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 30))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=n) > 3
+    MetaAP(max_bins=BINS).fit(X, y)
+    print(status("VmHWM"))

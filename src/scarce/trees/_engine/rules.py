@@ -1,0 +1,370 @@
+"""Rules an auditor can read: each final leaf as conditions on named features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
+from scarce.trees._engine.tree import Graph, LeafScores
+from scarce.trees._engine.words import describe, finite, number
+
+__all__ = ["Condition", "LeafRule", "compactness", "explain_rows", "ranked", "rules"]
+
+_LISTED = 12  # alternatives of a step that a text lists
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a rule asks of one feature.
+
+    Attributes
+    ----------
+    feature : str
+        The name.
+    column : int
+        Its place among the features.
+    values : Interval or Codes
+        The values that meet the condition, exactly.
+    text : str
+        The same in words, with numbers of six digits.
+    """
+
+    feature: str
+    column: int
+    values: Values
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say of each row whether it meets the condition."""
+        return self.values.holds(X[:, self.column])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; no bound is None."""
+        plain: dict[str, Any] = {"feature": self.feature, "text": self.text, "missing": self.values.missing}
+        if isinstance(self.values, Codes):
+            return {**plain, "codes": self.values.codes}
+        low, high = self.values.low, self.values.high
+        return {**plain, "above": finite(low), "up_to": finite(high)} if low < high else plain
+
+
+Conjunction = tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class LeafRule:
+    """A final leaf: which rows are in it, how many they were in training, and their score.
+
+    A row is in the leaf if it meets all conditions of `always`, and of each entry of `any_of` all conditions of at
+    least one alternative.
+
+    Attributes
+    ----------
+    number : int
+        1 for the rule with the highest score.
+    leaf : int
+        The number of the leaf in the tree.
+    always : tuple of Condition
+        What every row of the leaf meets.
+    any_of : tuple of tuple of tuple of Condition
+        For each further step of the way, the alternatives.
+    rows : int
+        The training rows in the leaf.
+    weight, positives : float
+        Their weight, and that of the positive ones; without weights these are numbers of rows.
+    score : float
+        The score of the leaf.
+    spread : float
+        By how much the tie-break can raise the score of a row of the leaf.
+    """
+
+    number: int
+    leaf: int
+    always: Conjunction
+    any_of: tuple[tuple[Conjunction, ...], ...]
+    rows: int
+    weight: float
+    positives: float
+    score: float
+    spread: float
+
+    @property
+    def share(self) -> float:
+        """The share of positives among the training rows."""
+        return self.positives / self.weight
+
+    @property
+    def n_conditions(self) -> int:
+        """How many conditions there are to read."""
+        return len(self.always) + sum(len(each) for step in self.any_of for each in step)
+
+    def holds(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Say of each row whether it is in the leaf."""
+        X = np.asarray(X)
+        found = _all(self.always, X)
+        for step in self.any_of:
+            found &= np.logical_or.reduce([_all(each, X) for each in step], axis=0) if step else False
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain data."""
+        return {
+            "number": self.number,
+            "always": [condition.to_dict() for condition in self.always],
+            "any_of": [[[condition.to_dict() for condition in each] for each in step] for step in self.any_of],
+            "rows": self.rows,
+            "weight": self.weight,
+            "positives": self.positives,
+            "share": self.share,
+            "score": self.score,
+            "spread": self.spread,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        score = number(self.score) + (f" to {number(self.score + self.spread)}" if self.spread else "")
+        weighted = "" if self.weight == self.rows else f" of weight {number(self.weight)}"
+        share = f"{number(self.positives)} positive ({self.share:.1%})"
+        yield f"Rule {self.number}: score {score}, {self.rows} rows{weighted}, {share}"
+        if not self.always and not self.any_of:
+            yield "  every row"
+        for i, condition in enumerate(self.always):
+            yield f"  {'and ' if i else ''}{condition}"
+        for i, step in enumerate(self.any_of):
+            yield f"  {'and any of' if i or self.always else 'any of'}"
+            for each in step[:_LISTED]:
+                yield f"    • {_text(each)}"
+            if len(step) > _LISTED:
+                yield f"    • … and {len(step) - _LISTED} more"
+
+
+def rules(
+    graph: Graph, names: Sequence[str], scores: LeafScores | None = None, *, missing: ArrayLike | None = None
+) -> list[LeafRule]:
+    """Return the rule of each final leaf, the highest score first.
+
+    A leaf of a tree of trees is reached by many paths: their number is the product of the numbers of paths through the
+    trees on the way. A rule therefore keeps the trees apart: in each of them a row must meet one of some alternatives.
+    So it is no longer than the trees, and still exact. Within a tree, touching intervals are put together; tests that
+    keep no row out, given the trees before, are dropped, and so are alternatives that contradict the rest of the rule;
+    conditions that all alternatives share are said once.
+
+    Parameters
+    ----------
+    graph : Graph
+        A tree or a tree of trees.
+    names : sequence of str
+        The name of each feature.
+    scores : LeafScores, optional
+        The leaves' scores; their shares of positives if not given.
+    missing : array-like of bool of shape (n_features,), optional
+        The features that had missing values in training. Texts say of these alone what happens to a missing value;
+        of all features if not given.
+
+    Returns
+    -------
+    list of LeafRule
+    """
+    partition = Partition(graph)
+    tell = _tell_missing(names, missing)
+    value, spread, order = ranked(graph, scores)
+    sums, counts = graph.leaf_sums(), graph.leaf_counts()
+    found = []
+    for place, leaf in enumerate(order.tolist()):
+        always, any_of = _factored(partition.steps(leaf))
+        rule = LeafRule(
+            number=place + 1,
+            leaf=leaf,
+            always=_conditions(always, names, tell),
+            any_of=tuple(tuple(_conditions(box, names, tell) for box in step) for step in any_of),
+            rows=int(counts[leaf]),
+            weight=float(sums[leaf, 0]),
+            positives=float(sums[leaf, 1]),
+            score=float(value[leaf]),
+            spread=float(spread[leaf]),
+        )
+        found.append(rule)
+    return found
+
+
+def explain_rows(
+    graph: Graph,
+    names: Sequence[str],
+    X: NDArray[Any],
+    scores: LeafScores | None = None,
+    *,
+    missing: ArrayLike | None = None,
+) -> list[dict[str, Any]]:
+    """Say of each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
+
+    They are those of the row's own path, without the tests that could have come out otherwise and led to the same leaf.
+    Parameters are as in :func:`rules`.
+
+    Returns
+    -------
+    list of dict
+        One for each row, as plain data: "score", "rule" (the number of its rule in :func:`rules`, 1 for the best),
+        "because" (the conditions as one text), "conditions" (each with "feature", "value" and "condition"), and
+        "rows", "weight", "positives", "share" of the leaf in training.
+    """
+    partition = Partition(graph)
+    tell = _tell_missing(names, missing)
+    value, _, order = ranked(graph, scores)
+    place = np.argsort(order)
+    sums, counts = graph.leaf_sums(), graph.leaf_counts()
+    paths, path_of = np.unique(_ends_of_paths(graph, partition, X), axis=0, return_inverse=True)
+    told: list[tuple[dict[str, Any], Conjunction]] = []
+    for path in paths.tolist():
+        box: Box = {}
+        for node in path:
+            if node >= 0:
+                box = meet(box, partition.loose_box(node)) or {}
+        leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
+        conditions = _conditions(box, names, tell)
+        about = {
+            "rule": int(place[leaf]) + 1,
+            "because": _text(conditions),
+            "rows": int(counts[leaf]),
+            "weight": float(sums[leaf, 0]),
+            "positives": float(sums[leaf, 1]),
+            "share": float(sums[leaf, 1] / sums[leaf, 0]),
+        }
+        told.append((about, conditions))
+    score = np.zeros(len(X))
+    if scores is None:
+        score = value[graph.apply(X)]
+    else:
+        scores.add_to(score, graph, X)
+    rows = []
+    for i, path in enumerate(path_of.ravel().tolist()):
+        about, conditions = told[path]
+        because = [
+            {"feature": c.feature, "value": finite(float(X[i, c.column])), "condition": c.text} for c in conditions
+        ]
+        rows.append({"score": float(score[i]), **about, "conditions": because})
+    return rows
+
+
+def compactness(graph: Graph) -> dict[str, float]:
+    """Return how much there is to read.
+
+    "nodes" counts tests, "leaves" the ends of paths, "rules" the final leaves, which several paths may reach, "blocks"
+    the internal trees, and "mean_length" is the mean number of tests that a training row passes.
+    """
+    inner = graph.feature >= 0
+    return {
+        "nodes": int(inner.sum()),
+        "leaves": int((~inner).sum()),
+        "rules": graph.n_leaves,
+        "blocks": len(graph.first),
+        "mean_length": float(graph.n_rows[inner].sum() / graph.n_rows[0]),
+    }
+
+
+def ranked(graph: Graph, scores: LeafScores | None) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
+    """Return each leaf's score, the spread of the tie-break, and the leaves from the highest score."""
+    if scores is None:
+        sums = graph.leaf_sums()
+        value, spread = sums[:, 1] / sums[:, 0], np.zeros(len(sums))
+    else:
+        value = scores.value
+        spread = np.where(scores.high > scores.low, scores.spread, 0.0)
+    return value, spread, np.argsort(-value, kind="stable")
+
+
+def _tell_missing(names: Sequence[str], missing: ArrayLike | None) -> NDArray[np.bool_]:
+    return np.ones(len(names), dtype=bool) if missing is None else np.asarray(missing, dtype=bool)
+
+
+def _factored(steps: list[list[Box]]) -> tuple[Box, list[list[Box]]]:
+    """Return what holds always, and the steps with what they add to it."""
+    always: Box = {}
+    while True:
+        before = always
+        remaining = []
+        for i, step in enumerate(steps):
+            others = steps[:i] + steps[i + 1 :]
+            kept = [box for box in step if _possible(box, always, others)]
+            shared = [f for f in kept[0] if all(box.get(f) == kept[0][f] for box in kept)] if kept else []
+            always = meet(always, {f: kept[0][f] for f in shared}) or always
+            kept = _distinct(_within(box, always) for box in kept)
+            if all(kept) or not kept:  # an alternative without conditions makes the step true
+                remaining.append(kept)
+            steps = [*steps[:i], kept, *steps[i + 1 :]]
+        steps = remaining
+        if always == before:
+            return always, steps
+
+
+def _possible(box: Box, always: Box, steps: Iterable[list[Box]]) -> bool:
+    """Say whether a row can be in the box, meet what holds always, and one alternative of every step."""
+    inside = meet(always, box)
+    return inside is not None and all(any(meet(inside, each) is not None for each in step) for step in steps)
+
+
+def _within(box: Box, always: Box) -> Box:
+    """Return the box without what holds always."""
+    short = {f: values.within(always[f]) if f in always else values for f, values in box.items()}
+    return {f: values for f, values in short.items() if f not in always or not values.covers(always[f])}
+
+
+def _distinct(boxes: Iterable[Box]) -> list[Box]:
+    found: list[Box] = []
+    for box in boxes:
+        if box not in found:
+            found.append(box)
+    return found
+
+
+def _ends_of_paths(graph: Graph, partition: Partition, X: NDArray[Any]) -> NDArray[np.int64]:
+    """Return for each row, block after block, the node below which all leads to one place; -1 after the last."""
+    target = np.array(partition.target)
+    node, row = np.zeros(len(X), np.int64), np.arange(len(X))
+    ends: list[NDArray[np.int64]] = []
+    while len(row):
+        while True:
+            inner = np.flatnonzero(~np.isin(target[node], list(partition.ends)))
+            if not len(inner):
+                break
+            at = node[inner]
+            feature = graph.feature[at]
+            node[inner] = np.where(_go_left(graph, at, X[row[inner], feature]), graph.left[at], graph.right[at])
+        column = np.full(len(X), -1)
+        column[row] = node
+        ends.append(column)
+        on = target[node] >= 0
+        row, node = row[on], graph.first[target[node[on]]]
+    return np.column_stack(ends) if ends else np.empty((0, 1), np.int64)
+
+
+def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[np.bool_]:
+    n = graph.n_categories[graph.feature[node]]
+    with np.errstate(invalid="ignore"):
+        known = np.where(n > 0, (x >= 0) & (x < n) & (x == np.floor(x)), ~np.isnan(x))
+        left = x <= graph.threshold[node]
+    if len(graph.subset):
+        code = np.where(known & (n > 0), x, 0).astype(np.int64)
+        bit = graph.subset[node, code >> 6] >> (code & 63).astype(np.uint64) & np.uint64(1)
+        left = np.where(n > 0, bit != 0, left)
+    return np.where(known, left, graph.missing_left[node])
+
+
+def _conditions(box: Box, names: Sequence[str], tell: NDArray[np.bool_]) -> Conjunction:
+    return tuple(Condition(names[f], f, values, describe(names[f], values, bool(tell[f]))) for f, values in box.items())
+
+
+def _all(conditions: Conjunction, X: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.logical_and.reduce([np.ones(len(X), dtype=bool), *(condition.holds(X) for condition in conditions)])
+
+
+def _text(conditions: Conjunction) -> str:
+    return " and ".join(map(str, conditions)) or "every row"

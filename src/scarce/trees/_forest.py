@@ -1,0 +1,109 @@
+"""Bagging of the engine's trees: features are coded and sorted once for all trees."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from scarce._sklearn import Interval
+from scarce.base import FloatArray
+from scarce.occlusion import explain_by_occlusion, usual_rows
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData, budget_threshold
+from scarce.trees._engine.sql import to_sql
+
+__all__ = ["BLOCK", "TreeForest"]
+
+BLOCK = 16_384  # rows scored at a time: what a tree writes stays in the cache
+
+
+class TreeForest(TreeClassifier):
+    """Trees grown on rows drawn with replacement; honest scores are out-of-bag."""
+
+    n_estimators: int
+    max_samples: float
+    n_jobs: int | None
+    trees_: list[GrownTree]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeClassifier._parameter_constraints,
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [Interval(Real, 0, 1, closed="right")],
+        "n_jobs": [Integral, None],
+    }
+
+    @abstractmethod
+    def _tree(self) -> TreeClassifier:
+        """Return the tree that the forest repeats, unfitted."""
+
+    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+        tree = self._tree()
+        tree.n_features_in_ = self.n_features_in_
+        counts = self._in_bag(len(data.stats), seed)
+        return tree._grow(data._replace(stats=data.stats * counts[:, None]), seed)
+
+    def _in_bag(self, n: int, seed: int) -> FloatArray:
+        """Return how often each row was drawn for the tree of a seed."""
+        drawn = np.random.default_rng(seed).integers(n, size=max(1, round(self.max_samples * n)))
+        return np.bincount(drawn, minlength=n).astype(np.float64)
+
+    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+        self._fit_trees(self._prepare(X, y, sample_weight))
+
+    def _fit_trees(self, data: TreeData) -> None:
+        self._tree_seeds = self._seeds(self.n_estimators)
+        # Kernels release the interpreter's lock, so threads suffice and the codes are shared.
+        self.trees_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._grow)(data, seed) for seed in self._tree_seeds
+        )
+        self._background = usual_rows(data.X)
+
+    def _score(self, X: Any) -> FloatArray:
+        return self._in_blocks(self._block_score, X)
+
+    def _in_blocks(self, score: Callable[[Any], FloatArray], X: Any) -> FloatArray:
+        """Score block by block, so that the answer depends neither on the batch nor on the number of threads."""
+        if len(X) <= BLOCK:
+            return score(X)  # one row must not wait for threads to be prepared
+        blocks = [X[start : start + BLOCK] for start in range(0, len(X), BLOCK)]
+        return np.concatenate(Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(score)(b) for b in blocks))
+
+    def _block_score(self, X: Any) -> FloatArray:
+        total = np.zeros(len(X))
+        for tree in self.trees_:
+            tree.scores.add_to(total, tree.graph, X)
+        return total / len(self.trees_)
+
+    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+        total, times = np.zeros(len(y)), np.zeros(len(y))
+        for tree, seed in zip(self.trees_, self._tree_seeds, strict=True):
+            out = np.flatnonzero(self._in_bag(len(y), seed) == 0)
+            if len(out):
+                part = np.zeros(len(out))
+                tree.scores.add_to(part, tree.graph, X[out])
+                total[out] += part
+                times[out] += 1
+        if not times.all():  # with few trees some rows are in every bag
+            return super()._honest_scores(X, y, sample_weight)
+        return total / times
+
+    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+        honest = np.bincount(y).min() > 1
+        scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
+        return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
+        check_is_fitted(self)
+        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
+
+    def to_sql(self, quote: str = '"') -> str:
+        """Return the mean score of the trees as one SQL expression; see :meth:`APTree.to_sql`."""
+        check_is_fitted(self)
+        return to_sql(self.trees_, self._feature_names, quote=quote)

@@ -1,0 +1,206 @@
+"""A forest of trees for profit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._sklearn import Interval, StrOptions
+from scarce.base import FloatArray
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData
+from scarce.trees._forest import TreeForest
+from scarce.trees._kernels_forest import add_forest
+from scarce.trees.profit import ProfitTree, ProfitTrees, constant_scores
+
+__all__ = ["ProfitForest"]
+
+
+class _Nodes(NamedTuple):
+    """The nodes of all trees in a row, and only what a walk reads: one row is scored in one call of a kernel."""
+
+    root: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: FloatArray
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing_left: NDArray[np.bool_]
+    subset: NDArray[np.uint64]
+    n_categories: NDArray[np.int64]
+    value: FloatArray
+
+
+class ProfitForest(ProfitTrees, TreeForest):
+    """Many :class:`ProfitTree`, each grown on rows drawn with replacement, and what they say together.
+
+    The gains of the rows, (n_samples, 4) with columns tp, fp, tn, fn, or :class:`~scarce.profit.Gains`, are an argument
+    of `fit`; `predict` needs none.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        The number of trees; the thesis has 24.
+    vote : {"mean", "max", "majority"}, default="mean"
+        What the trees say of a row. "mean" (RF_mean-prof): the mean over the trees of how much more calling the row's
+        leaf positive earns than calling it negative, in money a row; positive above 0. "max" (RF_max-prof): the share
+        of trees in which calling the leaf positive earns more. "majority" (RF_prof): the share of trees in which most
+        of the leaf is positive.
+    min_votes : float, default=0.375
+        For "max" and "majority", the share of trees that makes a row positive: 9 of 24 in the thesis.
+    criterion, weighting, max_depth, min_gain, max_bins, categorical_features
+        See :class:`ProfitTree`.
+    min_samples_leaf : int, default=20
+        The fewest rows of a leaf. In a leaf of its own, one dear fraud outweighs what all other trees say of a row.
+    max_features : int, float, "sqrt" or None, default="sqrt"
+        How many features, drawn anew in each node, a split may use; None for all.
+    max_samples : float, default=1.0
+        How many rows are drawn for a tree, as a share of all.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        For the rows and features drawn.
+    threshold : "default", str, Objective or float, default="default"
+        "default" is 0 for "mean", and just below `min_votes` for the others. Any objective is optimised on out-of-bag
+        scores: of the trees that did not draw a row. See :class:`~scarce.base.RareEventClassifier`.
+    pos_label : label, default=None
+        The class to find; None is the rarer one.
+
+    Attributes
+    ----------
+    trees_ : list of GrownTree
+        The trees as arrays, with the scores of their leaves.
+
+    References
+    ----------
+    G. Metzler et al., "Tree-based cost sensitive methods for fraud detection in imbalanced data", IDA 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.metrics import profit_score
+    >>> from scarce.profit import Gains
+    >>> from scarce.trees import ProfitForest
+    >>> X, y = make_classification(4000, weights=[0.95], random_state=0)
+    >>> amount = np.random.default_rng(0).lognormal(3, 1, len(X))
+    >>> gains = Gains(fn=-amount, fp=-5)(X)
+    >>> model = ProfitForest(24, random_state=0).fit(X[:2000], y[:2000], gains=gains[:2000])
+    >>> called = model.predict(X[2000:])
+    >>> profit_score(y[2000:], called, gains[2000:]) > profit_score(y[2000:], 0 * called, gains[2000:])
+    True
+    """
+
+    vote: str
+    min_votes: float
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ProfitTrees._parameter_constraints,
+        **TreeForest._parameter_constraints,
+        "vote": [StrOptions({"mean", "max", "majority"})],
+        "min_votes": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        vote: str = "mean",
+        min_votes: float = 0.375,
+        criterion: str = "profit",
+        weighting: str = "size",
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        min_gain: float = 0.0,
+        max_features: int | float | str | None = "sqrt",
+        max_bins: int | None = None,
+        categorical_features: Any = None,
+        max_samples: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        threshold: Any = "default",
+        pos_label: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.vote = vote
+        self.min_votes = min_votes
+        self.criterion = criterion
+        self.weighting = weighting
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.max_samples = max_samples
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def _tree(self) -> TreeClassifier:
+        tree = ProfitTree(
+            criterion=self.criterion,
+            weighting=self.weighting,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            min_gain=self.min_gain,
+            max_features=self.max_features,
+        )
+        tree._unit = self._unit
+        return tree
+
+    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+        graph, scores = super()._grow(data, seed)
+        if self.vote == "max":
+            scores = constant_scores((scores.value > 0).astype(np.float64))
+        elif self.vote == "majority":
+            weight, positive = graph.leaf_sums()[:, :2].T
+            scores = constant_scores((2 * positive > weight).astype(np.float64))
+        return GrownTree(graph, scores)
+
+    def _fit_trees(self, data: TreeData) -> None:
+        super()._fit_trees(data)
+        self._nodes = _joined(self.trees_)
+
+    def _block_score(self, X: Any) -> FloatArray:
+        total = np.zeros(len(X))
+        add_forest(X, self._nodes, total)
+        return total / len(self.trees_)
+
+    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+        return 0.0 if self.vote == "mean" else float(np.nextafter(self.min_votes, -1))
+
+    def _positive_share(self, score: FloatArray) -> FloatArray:
+        if self.vote == "mean":
+            return super()._positive_share(score)
+        # A share of trees may be 0 and 1, and half of the way on either side of the cut is to be half of the way.
+        return np.interp(score, [min(0, self.threshold_), self.threshold_, max(1, self.threshold_)], [0, 0.5, 1])
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(10, random_state=0)
+        yield cls(10, vote="max", weighting="printed", min_samples_leaf=1, max_depth=4, max_bins=64, random_state=0)
+        yield cls(
+            10, vote="majority", min_votes=0.5, min_samples_leaf=5, criterion="cost", max_features=None, random_state=0
+        )
+
+
+def _joined(trees: list[GrownTree]) -> _Nodes:
+    graphs = [tree.graph for tree in trees]
+    root = np.cumsum([0] + [len(graph.feature) for graph in graphs[:-1]])
+    after = [np.where(graph.feature < 0, 0, first) for graph, first in zip(graphs, root, strict=True)]
+    of_leaf = [tree.scores.value[np.where(tree.graph.feature < 0, -1 - tree.graph.jump, 0)] for tree in trees]
+    return _Nodes(
+        root=root.astype(np.int32),
+        feature=np.concatenate([graph.feature for graph in graphs]).astype(np.int32),
+        threshold=np.concatenate([graph.threshold for graph in graphs]),
+        left=np.concatenate([graph.left + n for graph, n in zip(graphs, after, strict=True)]).astype(np.int32),
+        right=np.concatenate([graph.right + n for graph, n in zip(graphs, after, strict=True)]).astype(np.int32),
+        missing_left=np.concatenate([graph.missing_left for graph in graphs]),
+        subset=np.concatenate([graph.subset for graph in graphs]),
+        n_categories=graphs[0].n_categories,
+        value=np.concatenate(of_leaf),
+    )

@@ -1,0 +1,261 @@
+"""Forests of trees that rank: MetaAPForest and RankingForest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._sklearn import Interval, StrOptions
+from scarce.base import FloatArray
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData
+from scarce.trees._engine import LeafScores
+from scarce.trees._forest import TreeForest
+from scarce.trees._kernels_consensus import insert_by_majority
+from scarce.trees.ranking import MetaAP, TreeRank
+
+__all__ = ["MetaAPForest", "RankingForest"]
+
+
+class MetaAPForest(TreeForest):
+    """The mean score of many :class:`MetaAP`, each grown on rows drawn with replacement.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        The number of trees.
+    max_samples : float, default=1.0
+        How many rows are drawn for a tree, as a share of all.
+    max_depth, max_leaf_depth, criterion, order, refine, min_samples_leaf, min_gain, max_features, max_bins, \
+categorical_features, tie_break
+        See :class:`MetaAP`.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        For the rows and features drawn.
+    threshold, pos_label
+        See :class:`~scarce.base.RareEventClassifier`. Thresholds are chosen on out-of-bag scores.
+
+    Attributes
+    ----------
+    trees_ : list of GrownTree
+        The trees as arrays, with the scores of their leaves.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeForest._parameter_constraints,
+        **{
+            k: MetaAP._parameter_constraints[k]
+            for k in ("max_depth", "max_leaf_depth", "criterion", "order", "refine", "tie_break")
+        },
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_samples: float = 1.0,
+        max_depth: int = 5,
+        max_leaf_depth: int | None = None,
+        criterion: str = "paper",
+        order: str = "slope",
+        refine: bool = False,
+        min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int | None = None,
+        categorical_features: Any = None,
+        tie_break: str | None = "path",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        threshold: Any = "default",
+        pos_label: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_depth = max_depth
+        self.max_leaf_depth = max_leaf_depth
+        self.criterion = criterion
+        self.order = order
+        self.refine = refine
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.tie_break = tie_break
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def _tree(self) -> TreeClassifier:
+        return MetaAP(
+            self.max_depth,
+            self.max_leaf_depth,
+            criterion=self.criterion,
+            order=self.order,
+            refine=self.refine,
+            min_samples_leaf=self.min_samples_leaf,
+            min_gain=self.min_gain,
+            max_features=self.max_features,
+            tie_break=self.tie_break,
+        )
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(10, max_depth=3, random_state=0)
+        yield cls(10, max_depth=2, criterion="ap_max", order="precision", max_bins=64, max_features=0.5, random_state=0)
+
+
+class RankingForest(TreeForest):
+    """Many :class:`TreeRank`, each grown on rows drawn with replacement, and a consensus of their rankings.
+
+    Parameters
+    ----------
+    n_estimators : int, default=50
+        The number of trees.
+    max_samples : float, default=0.5
+        How many rows are drawn for a tree, as a share of all.
+    aggregate : {"mean_score", "mean_rank", "median_rank", "kemeny"}, default="mean_score"
+        How rankings become one. "mean_score": the mean of the trees' scores. "mean_rank", "median_rank": of the rank of
+        the row's leaf among the training rows, the middle one for rows of the same leaf. "kemeny": the groups of
+        training rows that no tree separates are put in the order of their mean ranks, and neighbours change places as
+        long as most trees, counted by rows, want them to; a row that falls into no such group has its mean rank.
+    max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
+categorical_features, tie_break
+        See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        For the rows and features drawn.
+    threshold, pos_label
+        See :class:`~scarce.base.RareEventClassifier`.
+
+    References
+    ----------
+    S. Clémençon, M. Depecker and N. Vayatis, "Ranking forests", Journal of Machine Learning Research 14 (2013).
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeForest._parameter_constraints,
+        **{k: TreeRank._parameter_constraints[k] for k in ("max_depth", "max_leaf_depth", "leaf_rank", "tie_break")},
+        "min_samples_split": [Interval(Integral, 2, None, closed="left")],
+        "aggregate": [StrOptions({"mean_score", "mean_rank", "median_rank", "kemeny"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 50,
+        *,
+        max_samples: float = 0.5,
+        aggregate: str = "mean_score",
+        max_depth: int = 10,
+        max_leaf_depth: int | None = None,
+        leaf_rank: str = "werm",
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int | None = None,
+        categorical_features: Any = None,
+        tie_break: str | None = "path",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        threshold: Any = "default",
+        pos_label: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.aggregate = aggregate
+        self.max_depth = max_depth
+        self.max_leaf_depth = max_leaf_depth
+        self.leaf_rank = leaf_rank
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.tie_break = tie_break
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def _tree(self) -> TreeClassifier:
+        return TreeRank(
+            self.max_depth,
+            self.max_leaf_depth,
+            leaf_rank=self.leaf_rank,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_gain=self.min_gain,
+            max_features=self.max_features,
+            tie_break=self.tie_break,
+        )
+
+    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+        grown = super()._grow(data, seed)
+        if self.aggregate == "mean_score":
+            return grown
+        graph = grown.graph
+        rank = _leaf_ranks(graph.apply(data.X), data.stats[:, 0], graph.n_leaves)
+        nothing = np.zeros(graph.n_leaves)
+        return GrownTree(graph, LeafScores(rank, nothing, nothing, nothing, 0))
+
+    def _fit_trees(self, data: TreeData) -> None:
+        super()._fit_trees(data)
+        if self.aggregate == "kemeny":
+            self._find_consensus(data)
+
+    def _find_consensus(self, data: TreeData) -> None:
+        signatures = np.column_stack([tree.graph.apply(data.X) for tree in self.trees_])
+        cells, cell = np.unique(signatures, axis=0, return_inverse=True)
+        weight = np.bincount(cell.ravel(), data.stats[:, 0])
+        ranks = np.column_stack([tree.scores.value[cells[:, t]] for t, tree in enumerate(self.trees_)])
+        order = np.argsort(-ranks.mean(axis=1), kind="stable")
+        order = insert_by_majority(order, ranks)
+        ahead = np.cumsum(weight[order]) - 0.5 * weight[order]
+        score = np.empty(len(order))
+        score[order] = 1 - ahead / weight.sum()
+        self._cells, self._cell_scores = cells, score
+
+    def _block_score(self, X: Any) -> FloatArray:
+        if self.aggregate in ("mean_score", "mean_rank"):
+            return super()._block_score(X)
+        leaves = np.column_stack([tree.graph.apply(X) for tree in self.trees_])
+        ranks = np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
+        if self.aggregate == "median_rank":
+            return np.median(ranks, axis=1)
+        known = {row.tobytes(): score for row, score in zip(self._cells, self._cell_scores, strict=True)}
+        mean = ranks.mean(axis=1)
+        return np.array([known.get(row.tobytes(), m) for row, m in zip(leaves, mean, strict=True)])
+
+    def to_sql(self, quote: str = '"') -> str:
+        """Return the mean of the trees as one SQL expression; a median or a consensus has none."""
+        if self.aggregate in ("median_rank", "kemeny"):
+            raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
+        return super().to_sql(quote)
+
+    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+        if self.aggregate in ("mean_score", "mean_rank"):
+            return super()._honest_scores(X, y, sample_weight)
+        # A median or a consensus of the trees that did not see a row is not one of all trees: fit anew instead.
+        return TreeClassifier._honest_scores(self, X, y, sample_weight)
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(10, max_depth=3, random_state=0)
+        yield cls(5, max_depth=2, aggregate="mean_rank", leaf_rank="balanced", random_state=0)
+        yield cls(5, max_depth=2, aggregate="median_rank", max_bins=64, random_state=0)
+        yield cls(5, max_depth=2, aggregate="kemeny", random_state=0)
+
+
+def _leaf_ranks(leaf: NDArray[np.int64], weight: FloatArray, n_leaves: int) -> FloatArray:
+    """Return the share of the training rows that each leaf, from the best, leaves behind; half of its own counted."""
+    size = np.bincount(leaf, weight, n_leaves)
+    return 1 - (np.cumsum(size) - 0.5 * size) / size.sum()

@@ -1,0 +1,95 @@
+"""MetaAPForest and RankingForest."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+from sklearn.datasets import make_classification
+from sklearn.metrics import average_precision_score
+
+from scarce.trees import MetaAP, MetaAPForest, RankingForest
+from scarce.trees._kernels_consensus import insert_by_majority
+
+
+@pytest.fixture
+def rows():
+    return make_classification(400, 5, n_informative=4, n_redundant=0, weights=[0.9], flip_y=0.03, random_state=1)
+
+
+def test_a_tree_of_the_forest_is_meta_ap_on_its_bag(rows):
+    X, y = rows
+    forest = MetaAPForest(3, max_depth=2, random_state=0).fit(X, y)
+    scores = []
+    for seed in forest._tree_seeds:
+        bag = np.repeat(np.arange(len(y)), forest._in_bag(len(y), seed).astype(int))
+        scores.append(MetaAP(2).fit(X[bag], y[bag]).score_samples(X))
+    np.testing.assert_allclose(forest.score_samples(X), np.mean(scores, axis=0), rtol=1e-12)
+
+
+def test_honest_scores_are_out_of_bag(rows):
+    X, y = rows
+    forest = MetaAPForest(30, max_depth=2, random_state=0).fit(X, y)
+    honest = forest.honest_scores(X, y)
+    row = 17
+    votes = []
+    for tree, seed in zip(forest.trees_, forest._tree_seeds, strict=True):
+        if forest._in_bag(len(y), seed)[row] == 0:
+            out = np.zeros(1)
+            tree.scores.add_to(out, tree.graph, X[[row]])
+            votes.append(out[0])
+    assert honest[row] == pytest.approx(np.mean(votes))
+    # Labels without any relation to the rows are learned by heart, but not out of bag.
+    noise = np.random.default_rng(0).permutation(y)
+    forest.set_params(criterion="gini", max_depth=5).fit(X, noise)
+    assert average_precision_score(noise, forest.score_samples(X)) > 0.8
+    assert average_precision_score(noise, forest.honest_scores(X, noise)) < 0.3
+
+
+@pytest.mark.parametrize("aggregate", ["mean_rank", "median_rank"])
+def test_ranks_are_of_the_training_rows(rows, aggregate):
+    X, y = rows
+    forest = RankingForest(5, max_depth=2, aggregate=aggregate, random_state=0).fit(X, y)
+    ranks = []
+    for tree in forest.trees_:
+        leaf = tree.graph.apply(X)
+        ranks.append(1 - (rankdata(leaf) - 0.5) / len(y))
+    average = np.mean if aggregate == "mean_rank" else np.median
+    np.testing.assert_allclose(forest.score_samples(X), average(ranks, axis=0))
+
+
+def test_no_two_neighbours_of_the_consensus_want_to_change_places():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        ranks = rng.integers(0, 6, size=(12, 7)).astype(float)
+        start = np.argsort(-ranks.mean(axis=1), kind="stable")
+        order = insert_by_majority(start, ranks)
+        assert sorted(order) == list(range(12))
+        for before, after in pairwise(order):
+            assert np.sign(ranks[after] - ranks[before]).sum() <= 0
+
+
+def test_kemeny_ranks_unseen_rows_by_their_mean_rank(rows):
+    X, y = rows
+    models = {
+        name: RankingForest(5, max_depth=3, aggregate=name, random_state=0).fit(X[:200], y[:200])
+        for name in ("kemeny", "mean_rank")
+    }
+    kemeny, mean = (models[name].score_samples(X) for name in ("kemeny", "mean_rank"))
+    known = {tuple(row) for row in models["kemeny"]._cells}
+    leaves = np.column_stack([tree.graph.apply(X) for tree in models["kemeny"].trees_])
+    unseen = np.array([tuple(row) not in known for row in leaves])
+    assert unseen.any()
+    np.testing.assert_allclose(kemeny[unseen], mean[unseen])
+
+
+@pytest.mark.parametrize("aggregate", ["median_rank", "kemeny"])
+def test_a_consensus_is_not_written_as_sql(rows, aggregate):
+    with pytest.raises(ValueError, match="cannot be written as SQL"):
+        RankingForest(3, max_depth=2, aggregate=aggregate, random_state=0).fit(*rows).to_sql()
+
+
+def test_few_trees_fall_back_to_cross_fitting(rows):
+    X, y = rows
+    forest = MetaAPForest(2, max_depth=2, random_state=0, threshold="f1").fit(X, y)
+    assert np.isfinite(forest.threshold_)
