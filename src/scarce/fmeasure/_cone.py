@@ -1,0 +1,340 @@
+"""A classifier whose class weights are searched for the highest F, with a bound on what could be reached."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import MetaEstimatorMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce.base import FloatArray, RareEventClassifier
+from scarce.fmeasure._models import Part, how_to_weight, own_cut, scores_of
+from scarce.fmeasure._path import Path, Problem
+from scarce.fmeasure._search import SEARCHES, new_search
+from scarce.objectives import FBeta, Objective
+from scarce.occlusion import explain_by_occlusion, usual_rows
+
+__all__ = ["ConeClassifier"]
+
+_CLOSED = 1e-12
+
+
+class ConeClassifier(MetaEstimatorMixin, RareEventClassifier):
+    """Search the class weights with which a classifier has the highest F, and say how high F can be.
+
+    Models are fitted with the weight ``1 + beta² - t`` on positive rows and ``t`` on negative ones; the best F is
+    reached at one t between 0 and 1. CONE looks for it where the errors of the models so far leave most room. The same
+    errors bound the F of *every* classifier of the family, so that one knows when to stop.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Anything whose `fit` takes `sample_weight`, or that has `class_weight`, with `predict_proba` or
+        `decision_function`; also at the end of a ``Pipeline``. Leave its own `class_weight` at None. If it has
+        ``warm_start=True`` and coefficients, a fit starts from those of the model at the nearest t.
+    beta : float, default=1.0
+        How many times as much recall counts as precision in F.
+    n_models : int, default=19
+        How many t are tried at the most.
+    search : {"cone", "grid", "bisection", "dinkelbach"}, default="cone"
+        How t is chosen. "cone": in the widest gap where the cones are highest, until they leave no room above the best
+        F; "grid": evenly spaced; "bisection": down where F is below t, else up; "dinkelbach": the F that was found is
+        the next t, until it does not change.
+    validation : "train", float, int or splitter, default=5
+        The rows whose F guides the search and chooses the model. "train": those that the models are fitted on, as the
+        authors' search has it, which only suits models that cannot learn rows by heart; a number below 1: a held-out
+        share of the rows, which no model is then fitted on; a number of folds, or a splitter of scikit-learn: the rows
+        left out by a model for each fold, besides the model of all rows.
+    batch : int, default=1
+        How many t are tried at once, in parallel where `n_jobs` allows. More than 1 may need more models in all.
+        "dinkelbach" takes one at a time whatever this says.
+    n_jobs : int or None, default=None
+        How many models are fitted at the same time, of a batch and of its folds.
+    stop : "budget", "gap" or float, default="budget"
+        "budget": only after `n_models`, or when the search has nothing left to try; a number: also once the certified
+        gap between the bound and the best F, on the rows that models are fitted on, is at most that; "gap": also once
+        it is closed.
+    epsilon : float, default=0.0
+        How much more, in shares of rows, the weighted error of the best model at a t may be than the least one in the
+        family. It raises the cones and with them `f_upper_bound_`; see Notes.
+    default_class : label, default=None
+        With more than two classes the one that does not count in the micro-F; None is the largest.
+    threshold : "default", "tune", str, Objective or float, default="default"
+        "default" is the estimator's own cut, 0.5 on probabilities and 0 on other scores; "tune" compares the models at
+        the best cut of each, and then cuts where F is highest on honest scores. For the rest see
+        :class:`~scarce.base.RareEventClassifier`; they move the cut of the chosen model.
+    pos_label : label, default=None
+        The class to find; None is the rarer one.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The chosen model, with classes by their codes: 1 is the positive class of two.
+    t_ : float
+        The t that it was fitted with.
+    f_, f_fit_ : float
+        Its F on the rows that `validation` names (with ``threshold="tune"`` at the best cut there), and its F on the
+        rows it was fitted on.
+    f_upper_bound_ : float
+        No classifier of the estimator's family has a higher F on the rows that models are fitted on; see Notes.
+    gap_ : float
+        `f_upper_bound_` less `f_fit_`.
+    path_ : dict of arrays
+        One entry for each model, in the order of fitting: `t`; `f` and `f_fit` as above (`f_tuned` with
+        ``threshold="tune"``); `fn`, `fp` and `positives`, shares of all rows fitted on; `height`, `slope_left` and
+        `slope_right` of its cone; `regret`, how much more its weighted error is than that of the best model of the path
+        at this t; `bound`, what was certified by then; `seconds` of its fits. NaN where a fit failed.
+    default_class_ : label
+        The class that does not count in the micro-F; None with two classes.
+
+    Notes
+    -----
+    The bound is certain if at each t one of the fitted models comes within `epsilon` of the least weighted error that
+    the family allows. With ``epsilon=0`` that is an exact learner of the weighted error. Real learners, which minimise
+    another loss with a penalty, are not exact, so take the bound as what these costs can achieve with such models, and
+    raise `epsilon` where more is at stake. It speaks of the rows fitted on, not of new ones.
+
+    With more than two classes F is :func:`~scarce.fmeasure.bounds.micro_f_parambath`.
+
+    Weights of rows multiply the class weights and count in F.
+
+    References
+    ----------
+    G. Metzler, "Learning from Imbalanced Data: An Application to Bank Fraud Detection", thesis, Saint-Étienne, 2019,
+    chapter 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from scarce.fmeasure import ConeClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], class_sep=0.7, random_state=0)
+    >>> model = ConeClassifier(LogisticRegression()).fit(X, y)
+    >>> print(f"F <= {model.f_upper_bound_:.3f}; this model has {model.f_fit_:.3f}, on rows left out {model.f_:.3f}")
+    F <= 0.919; this model has 0.913, on rows left out 0.903
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "decision_function"])],
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "n_models": [Interval(Integral, 1, None, closed="left")],
+        "search": [StrOptions(set(SEARCHES))],
+        "validation": [
+            StrOptions({"train"}),
+            Interval(Integral, 2, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            HasMethods(["split"]),
+        ],
+        "batch": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "stop": [StrOptions({"budget", "gap"}), Interval(Real, 0, None, closed="left")],
+        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "default_class": [str, Real, "boolean", None],
+    }
+    _multi_class: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        beta: float = 1.0,
+        n_models: int = 19,
+        search: str = "cone",
+        validation: Any = 5,
+        batch: int = 1,
+        n_jobs: int | None = None,
+        stop: str | float = "budget",
+        epsilon: float = 0.0,
+        default_class: Any = None,
+        threshold: str | float | Objective = "default",
+        pos_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.beta = beta
+        self.n_models = n_models
+        self.search = search
+        self.validation = validation
+        self.batch = batch
+        self.n_jobs = n_jobs
+        self.stop = stop
+        self.epsilon = epsilon
+        self.default_class = default_class
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def _check_X(self, X: Any, *, reset: bool) -> Any:
+        if nw.dependencies.is_into_dataframe(X):
+            # A frame goes to the estimator as it is: a pipeline may ask for its columns.
+            return validate_data(self, X, skip_check_array=True, reset=reset)
+        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
+        return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=finite, reset=reset)
+
+    # Fit ------------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+        default = self._default_code(y, sample_weight)
+        costs = how_to_weight(self.estimator, sample_weight)
+        parts = self._parts(y, sample_weight)
+        problem = Problem(self.estimator, costs, X, y, sample_weight, self.beta, parts, default, self.n_jobs)
+        search = new_search(self.search, self.n_models, self.beta, self.epsilon)
+        path = Path(problem, search, tune=self.threshold == "tune")
+        tolerance = {"budget": None, "gap": _CLOSED}[self.stop] if isinstance(self.stop, str) else float(self.stop)
+        path.follow(self.batch, tolerance)
+        best = path.steps[path.best]
+        self.path_ = path.columns()
+        self.estimator_, self.t_ = path.model, best.t
+        self.f_ = float(best.f_tuned if path.tune else best.f)
+        self.f_fit_ = float(path.f_fit[path.best])
+        self.f_upper_bound_, self.gap_ = path.bounds[-1], path.gap(path.best)
+        self.default_class_ = self.classes_[default] if len(self.classes_) > 2 else None
+        self._background = usual_rows(X)
+        # For the threshold, which is chosen next and lets go of it.
+        self._found = problem, path.scores
+        if self.validation == "train" and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
+            warnings.warn(
+                "Every model calls all training rows right, so that F on these rows cannot tell the models apart. "
+                "Set validation=5, or the share of rows to hold out.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _default_code(self, y: NDArray[np.intp], weight: FloatArray | None) -> int:
+        if len(self.classes_) == 2:
+            if self.default_class is not None:
+                raise ValueError("default_class is for more than two classes. With two, set pos_label.")
+            return 0
+        if self.default_class is None:
+            return int(np.bincount(y, weight).argmax())
+        found = np.flatnonzero(self.classes_ == self.default_class)
+        if not len(found):
+            raise ValueError(f"default_class={self.default_class!r} is not in y, which has {self.classes_.tolist()}.")
+        return int(found[0])
+
+    def _parts(self, y: NDArray[np.intp], weight: FloatArray | None) -> list[Part]:
+        """Return what is fitted and judged: first the rows of the model itself, then those of the folds."""
+        if self.validation == "train":
+            parts = [Part(None, None, keep=True)]
+        elif isinstance(self.validation, Integral) or hasattr(self.validation, "split"):
+            parts = [Part(None, None, keep=True), *self._fold_parts(y, self.validation)]
+        else:
+            self._fewest(y)
+            rows = np.arange(len(y))
+            try:
+                fit, judge = train_test_split(rows, test_size=float(self.validation), stratify=y, random_state=0)
+            except ValueError as error:
+                raise ValueError(f"{self._too_small('rows to judge by of each class')} ({error})") from error
+            parts = [Part(np.sort(fit), np.sort(judge), keep=True)]
+        self._check_parts(parts, y, weight)
+        return parts
+
+    def _fold_parts(self, y: NDArray[np.intp], splitter: Any) -> list[Part]:
+        if not hasattr(splitter, "split"):
+            splitter = StratifiedKFold(min(self._fewest(y), int(splitter)), shuffle=True, random_state=0)
+        return [Part(train, test, keep=False) for train, test in splitter.split(np.zeros(len(y)), y)]
+
+    def _fewest(self, y: NDArray[np.intp]) -> int:
+        fewest = int(np.bincount(y).min())
+        if fewest < 2:
+            raise ValueError(
+                f"validation={self.validation!r} needs at least two rows of each class, one to fit on and one to judge "
+                'by. Give more rows, or set validation="train".'
+            )
+        return fewest
+
+    def _check_parts(self, parts: list[Part], y: NDArray[np.intp], weight: FloatArray | None) -> None:
+        weight = np.ones(len(y)) if weight is None else weight
+        held_out = [part.judge for part in parts if part.judge is not None]
+        sides = [("fit on", part.fit) for part in parts if part.fit is not None]
+        sides += [("judge by", np.concatenate(held_out))] if held_out else []
+        for use, rows in sides:
+            counts = np.bincount(y[rows], weight[rows], minlength=len(self.classes_))
+            if (counts == 0).any():
+                absent = self._label(int(np.argmin(counts)))
+                raise ValueError(self._too_small(f"rows to {use} of the class {absent!r}"))
+
+    def _too_small(self, what: str) -> str:
+        return (
+            f"validation={self.validation!r} leaves no {what}. Hold out another share or other folds, or set "
+            'validation="train".'
+        )
+
+    def _label(self, code: int) -> Any:
+        labels = self.classes_.tolist()
+        if len(labels) > 2:
+            return labels[code]
+        positive = labels.index(self.pos_label_)
+        return labels[positive if code == 1 else 1 - positive]
+
+    # Scores and cuts ------------------------------------------------------------------------------------------
+
+    def _score(self, X: Any) -> FloatArray:
+        return scores_of(self.estimator_, X, len(self.classes_))
+
+    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+        return own_cut(self.estimator_)
+
+    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+        """Score the rows by models of the chosen t that did not see them."""
+        problem, scores = self._found
+        rows = problem.judged
+        if rows is None or not np.array_equal(np.sort(rows), np.arange(len(y))):
+            problem = replace(problem, parts=self._fold_parts(y, 5))
+            fitted = problem.fit([self.t_])[0]
+            if error := next((part.error for part in fitted if part.error), None):
+                raise error
+            rows, scores = problem.judged, np.concatenate([part.on_judge for part in fitted])
+        honest = np.empty(len(y))
+        honest[rows] = scores
+        return honest
+
+    def _choose_threshold(
+        self,
+        X: Any,
+        y: NDArray[np.intp],
+        weight: FloatArray | None,
+        gains: ArrayLike | None,
+        period: ArrayLike | None,
+    ) -> float | None:
+        try:
+            if self.threshold != "tune":
+                return super()._choose_threshold(X, y, weight, gains, period)
+            problem, honest = self._found
+            if isinstance(self.validation, Real) and self.validation < 1:
+                # The chosen model itself has not seen these rows.
+                y, weight = problem.truth(problem.judged)
+            else:
+                honest = self._honest_scores(X, y, weight)
+            return FBeta(self.beta).best_threshold(honest, y, weight, gains=gains, period=period).threshold
+        finally:
+            del self._found
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise ValueError("explain is defined for two classes.")
+        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(LogisticRegression(), n_models=3)
+        yield cls(LogisticRegression(), search="dinkelbach", n_models=4, validation="train")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.sparse = inner.sparse
+        return tags

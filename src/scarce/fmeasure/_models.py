@@ -1,0 +1,124 @@
+"""Fit a classifier with given class weights, and read its scores."""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from scarce._sklearn import routing_enabled, safe_indexing
+from scarce.base import FloatArray
+
+__all__ = ["Costs", "Fitted", "Part", "fit_part", "how_to_weight", "own_cut", "scores_of"]
+
+
+class Part(NamedTuple):
+    """Rows to fit on (None: all) and rows to judge by (None: none), by position."""
+
+    fit: NDArray[np.intp] | None
+    judge: NDArray[np.intp] | None
+    # Whether the scores of the rows fitted on are wanted.
+    keep: bool
+
+
+class Fitted(NamedTuple):
+    """A model, what it said of the rows it was fitted on and of those to judge it by, and how long the fit took."""
+
+    model: Any
+    on_fit: Any
+    on_judge: Any
+    seconds: float
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """How class weights reach an estimator: by a parameter of its `fit`, or by `class_weight`."""
+
+    by: str
+    name: str
+
+    def fit(self, model: Any, X: Any, y: NDArray[np.intp], weights: FloatArray, sample_weight: Any) -> Any:
+        """Fit a model with one weight for each class."""
+        if self.by == "class_weight":
+            return model.set_params(**{self.name: dict(enumerate(weights.tolist()))}).fit(X, y)
+        cost = weights[y] if sample_weight is None else weights[y] * sample_weight
+        if "__" in self.name and routing_enabled():
+            last_step(model)[0].set_fit_request(sample_weight=True)
+            return model.fit(X, y, sample_weight=cost)
+        return model.fit(X, y, **{self.name: cost})
+
+
+def last_step(estimator: Any) -> tuple[Any, str]:
+    """Return the classifier at the end of a pipeline, and the prefix of its parameters."""
+    prefix = ""
+    while hasattr(estimator, "steps"):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return estimator, prefix
+
+
+def how_to_weight(estimator: Any, sample_weight: Any) -> Costs:
+    """Find out how an estimator takes class weights, or say that it does not."""
+    last, prefix = last_step(estimator)
+    if has_fit_parameter(last, "sample_weight"):
+        return Costs("sample_weight", prefix + "sample_weight")
+    if not hasattr(last, "get_params") or "class_weight" not in last.get_params(deep=False):
+        raise ValueError(
+            f"{type(last).__name__} takes neither sample_weight nor class_weight, so that no class can be given more "
+            "weight. Take an estimator that does, or TunedThreshold for the best cut of this one."
+        )
+    if sample_weight is not None:
+        raise ValueError(f"{type(last).__name__} does not take sample_weight. Leave the weights out.")
+    return Costs("class_weight", prefix + "class_weight")
+
+
+def fit_part(
+    estimator: Any,
+    costs: Costs,
+    X: Any,
+    y: NDArray[np.intp],
+    weights: FloatArray,
+    part: Part,
+    sample_weight: FloatArray | None,
+    start: Any = None,
+) -> Fitted:
+    """Fit on the rows of a part, from another model if one is given; an exception is returned, not raised."""
+    # Taken as they are, all rows need not be copied.
+    rows, target, weight = X, y, sample_weight
+    if part.fit is not None:
+        rows, target = safe_indexing(X, part.fit), y[part.fit]
+        weight = None if sample_weight is None else sample_weight[part.fit]
+    model = clone(estimator) if start is None else copy.deepcopy(start)
+    began = time.perf_counter()
+    try:
+        costs.fit(model, rows, target, weights, weight)
+        seconds = time.perf_counter() - began
+        on_fit = scores_of(model, rows, len(weights)) if part.keep else None
+        on_judge = None if part.judge is None else scores_of(model, safe_indexing(X, part.judge), len(weights))
+        if not all(np.isfinite(score).all() for score in (on_fit, on_judge) if score is not None):
+            raise ValueError("it gives scores that are not finite.")
+    except Exception as error:  # whatever a library may raise, the other models are worth having
+        return Fitted(None, None, None, time.perf_counter() - began, error)
+    return Fitted(model, on_fit, on_judge, seconds)
+
+
+def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
+    """Return one score for each row, higher for class 1; with more than two classes, positive ones for each class."""
+    likely = hasattr(model, "predict_proba")
+    raw = np.asarray(model.predict_proba(X) if likely else model.decision_function(X), dtype=np.float64)
+    if n_classes == 2:
+        return raw[:, 1] if likely else raw
+    return raw if likely else softmax(raw, axis=1)
+
+
+def own_cut(model: Any) -> float:
+    """Return where a classifier of two classes cuts its score."""
+    return 0.5 if hasattr(model, "predict_proba") else 0.0
