@@ -1,0 +1,5 @@
+"""Where is the region of each known positive? Ellipsoids that keep the negatives out."""
+
+from scarce.ellipsoids._me2 import ME2
+
+__all__ = ["ME2"]

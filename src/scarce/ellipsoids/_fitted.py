@@ -1,0 +1,149 @@
+"""Ellipsoids around positive rows: their shapes, who is within, and what they say of other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import gen_even_slices
+
+from scarce.ellipsoids._kernels_rule import fit_ellipsoids, members, nearest, rule_on_grid, score_rows
+
+__all__ = ["Ellipsoids", "rule_of_pairs"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+
+class Ellipsoids:
+    """One ellipsoid around each positive row, which keeps the local negatives out where that is worth it.
+
+    Parameters
+    ----------
+    positives : ndarray of shape (n_centers, n_features)
+        The centres.
+    negatives : ndarray of shape (n_negatives, n_features)
+        The other rows.
+    n_local : int
+        How many of the nearest negatives shape an ellipsoid.
+    mu, lam : ndarray of shape (n_centers,)
+        The price of a small radius and of a shape other than a ball, where the farthest local negative is at
+        distance 1.
+    n_jobs : int or None
+        How many threads share the centres, and the rows to be scored. The result is the same to the last bit.
+
+    Attributes
+    ----------
+    rows : ndarray
+        All rows, the centres first.
+    radius, reach : ndarray of shape (n_centers,)
+        R and B: the squared radius of each ellipsoid, and the squared distance to its farthest local negative.
+    risk : ndarray of shape (n_centers,)
+        The mean of [R - d²]₊ over the local negatives, in units of B.
+    """
+
+    def __init__(
+        self,
+        positives: FloatArray,
+        negatives: FloatArray,
+        n_local: int,
+        mu: FloatArray,
+        lam: FloatArray,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rows = np.concatenate((positives, negatives))
+        p, explicit = len(positives), _explicit(positives, negatives, n_local)
+
+        def fit(part: slice) -> tuple[Any, ...]:
+            local = _local_negatives(positives[part], p, negatives, n_local)
+            weight, metric, found = fit_ellipsoids(self.rows, part.start, local, mu[part], lam[part], explicit)
+            inside = members(self.rows, p, part.start, local, weight, metric, found[:, 0], found[:, 1])
+            return local, weight, metric, found, *inside
+
+        parts = _in_threads(fit, p, n_jobs)
+        self.local, self.weight, self.metric, found, counts, self.inside = (np.concatenate(x) for x in parts)
+        self.radius, self.reach, self.risk = np.ascontiguousarray(found.T)
+        self.indptr = np.concatenate(([0], np.cumsum(counts)))
+
+    def score(self, X: FloatArray, n_candidates: int, n_jobs: int | None = None) -> tuple[FloatArray, IntArray]:
+        """Return the score of each row by the best of its nearest ellipsoids, and the number of that one."""
+        centres = self.rows[: len(self.local)]
+        fitted = self.rows, self.local, self.weight, self.metric, self.radius, self.indptr, self.inside
+
+        def score(part: slice) -> tuple[Any, ...]:
+            return score_rows(X[part], nearest(X[part], centres, min(n_candidates, len(centres))), *fitted)
+
+        scores, chosen = (np.concatenate(x) for x in _in_threads(score, len(X), n_jobs))
+        return scores, chosen
+
+    def stretch(self, center: int) -> FloatArray:
+        """Return A of shape (n, n_features) with M = I + A'A for the metric M of an ellipsoid."""
+        kept = self.weight[center] > 0
+        difference = self.rows[self.local[center][kept]] - self.rows[center]
+        return np.sqrt(self.weight[center][kept])[:, None] * difference
+
+    def within(self, center: int) -> IntArray:
+        """Return the rows within an ellipsoid, the centre among them, by their number in `rows`."""
+        return self.inside[self.indptr[center] : self.indptr[center + 1]]
+
+    def squared_distances(self, x: FloatArray, numbers: IntArray, center: int) -> FloatArray:
+        """Return the squared distances from x to some of the rows under the metric of an ellipsoid."""
+        difference = self.rows[numbers] - x
+        return (difference**2).sum(axis=1) + ((difference @ self.stretch(center).T) ** 2).sum(axis=1)
+
+
+def _local_negatives(positives: FloatArray, p: int, negatives: FloatArray, n_local: int) -> IntArray:
+    """Return the nearest negatives of some of p positive rows, numbered after all these."""
+    return p + nearest(positives, negatives, min(n_local, len(negatives)))
+
+
+def rule_of_pairs(
+    X: FloatArray,
+    positives: FloatArray,
+    negatives: FloatArray,
+    n_local: int,
+    n_candidates: int,
+    mu: FloatArray,
+    lam: FloatArray,
+    n_jobs: int | None,
+) -> tuple[NDArray[np.bool_], IntArray]:
+    """Say for each pair of mu and lam, each row of X and each of its nearest ellipsoids whether that says positive.
+
+    Returns
+    -------
+    said : ndarray of shape (n_pairs, n_samples, n_candidates)
+        The answers.
+    candidates : ndarray of shape (n_samples, n_candidates)
+        The ellipsoids that were asked, by the number of their centre, the nearest first.
+    """
+    candidates = nearest(X, positives, min(n_candidates, len(positives)))
+    flat = candidates.ravel()
+    order = np.argsort(flat, kind="stable")
+    p, slots = len(positives), candidates.shape[1]
+    indptr = np.searchsorted(flat[order], np.arange(p + 1))
+    rows, explicit = np.concatenate((positives, negatives)), _explicit(positives, negatives, n_local)
+    said = np.zeros((len(mu), len(flat)), dtype=np.bool_)
+
+    def answer(part: slice) -> tuple[()]:
+        local = _local_negatives(positives[part], p, negatives, n_local)
+        rule_on_grid(X, order, indptr, slots, rows, p, part.start, local, mu, lam, explicit, said)
+        return ()
+
+    _in_threads(answer, p, n_jobs)
+    return said.reshape(len(mu), *candidates.shape), candidates
+
+
+def _explicit(positives: FloatArray, negatives: FloatArray, n_local: int) -> bool:
+    """Whether M is small enough to be written down: no larger than the local negatives it is made of."""
+    return positives.shape[1] <= min(n_local, len(negatives))
+
+
+def _in_threads(call: Callable[[slice], tuple[Any, ...]], size: int, n_jobs: int | None) -> list[tuple[Any, ...]]:
+    """Call for consecutive parts of 0 to size, and return for each place of the answers those of all parts."""
+    # Parts differ in work, so that there are more of them than threads.
+    jobs = effective_n_jobs(n_jobs)
+    parts = gen_even_slices(size, 1 if jobs == 1 else min(size, 4 * jobs))
+    return list(zip(*Parallel(jobs, prefer="threads")(delayed(call)(part) for part in parts), strict=True))

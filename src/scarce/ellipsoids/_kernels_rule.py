@@ -1,0 +1,382 @@
+"""Loops of ME² over many rows: fitting ellipsoids, and the rule by which they decide.
+
+All rows are in one array, the positive ones, which are the centres, first. A metric is M = I + V'WV with V the local
+negatives seen from the centre and W diagonal; with few features M itself is at hand, with many an array of shape
+(0, 0) says that it is not. Threads share the centres or the queries, and nothing is summed across them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from scarce.ellipsoids._kernels import solve_dual, squared_gram
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# A negative row that holds the surface in place is on it, and so within; rounding must not decide otherwise.
+_ON_SURFACE = 1e-7
+
+
+@njit(cache=True, nogil=True)
+def _nearest_of_one(x: FloatArray, rows: FloatArray, found: IntArray) -> None:  # pragma: no cover - compiled
+    k = len(found)
+    far = np.full(k, np.inf)
+    for r in range(len(rows)):
+        distance = 0.0
+        for start in range(0, len(x), 16):
+            for j in range(start, min(start + 16, len(x))):
+                distance += (x[j] - rows[r, j]) ** 2
+            if distance >= far[k - 1]:
+                break
+        if distance < far[k - 1]:
+            at = k - 1
+            while at > 0 and far[at - 1] > distance:
+                far[at] = far[at - 1]
+                found[at] = found[at - 1]
+                at -= 1
+            far[at] = distance
+            found[at] = r
+
+
+@njit(cache=True, nogil=True)
+def nearest(X: FloatArray, rows: FloatArray, k: int) -> IntArray:  # pragma: no cover - compiled
+    """Return the k nearest of `rows` for each row of X, by squared distance and then by number."""
+    found = np.empty((len(X), k), dtype=np.int64)
+    for q in range(len(X)):
+        _nearest_of_one(X[q], rows, found[q])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _euclidean(a: FloatArray, b: FloatArray) -> float:  # pragma: no cover - compiled
+    total = 0.0
+    for j in range(len(a)):
+        total += (a[j] - b[j]) ** 2
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _squared_distance(
+    a: FloatArray,
+    b: FloatArray,
+    rows: FloatArray,
+    centre: int,
+    local: IntArray,
+    weight: FloatArray,
+    metric: FloatArray,
+    z: FloatArray,
+) -> float:  # pragma: no cover - compiled
+    """Return (a - b)'M(a - b) under the metric of a centre."""
+    m = len(a)
+    for j in range(m):
+        z[j] = a[j] - b[j]
+    total = 0.0
+    if len(metric):
+        for j in range(m):
+            part = 0.0
+            for k in range(m):
+                part += metric[j, k] * z[k]
+            total += part * z[j]
+        return total
+    for j in range(m):
+        total += z[j] * z[j]
+    for i in range(len(local)):
+        if weight[i] > 0.0:
+            part = 0.0
+            for j in range(m):
+                part += (rows[local[i], j] - rows[centre, j]) * z[j]
+            total += weight[i] * part * part
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _fill_metric(
+    rows: FloatArray, centre: int, local: IntArray, weight: FloatArray, metric: FloatArray
+) -> None:  # pragma: no cover - compiled
+    m = len(metric)
+    metric[:] = 0.0
+    v = np.empty(m)
+    for i in range(len(local)):
+        if weight[i] > 0.0:
+            for j in range(m):
+                v[j] = rows[local[i], j] - rows[centre, j]
+            for j in range(m):
+                for k in range(m):
+                    metric[j, k] += weight[i] * (v[j] * v[k])
+    for j in range(m):
+        metric[j, j] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def _reach(rows: FloatArray, centre: int, local: IntArray) -> float:  # pragma: no cover - compiled
+    """Return B, the squared distance to the farthest local negative."""
+    top = 0.0
+    for i in range(len(local)):
+        top = max(top, _euclidean(rows[local[i]], rows[centre]))
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _fit_one(
+    rows: FloatArray, c: int, local: IntArray, mu: float, lam: float, weight: FloatArray, metric: FloatArray
+) -> tuple[float, float, float]:  # pragma: no cover - compiled
+    n = len(local)
+    radius, risk = 0.0, 0.0
+    reach = _reach(rows, c, local)
+    if reach > 0.0:
+        gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
+        x, g, step, free = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+        squared_gram(rows, c, local, np.sqrt(reach), gram)
+        radius = reach * solve_dual(gram, mu, lam, x, g, free, work, step)[0]
+        for i in range(n):
+            weight[i] = 0.5 * x[i] / (lam * reach)
+            risk += max(-g[i], 0.0) / n
+    if len(metric):
+        _fill_metric(rows, c, local, weight, metric)
+    return radius, reach, risk
+
+
+@njit(cache=True, nogil=True)
+def fit_ellipsoids(
+    rows: FloatArray, first: int, local: IntArray, mu: FloatArray, lam: FloatArray, explicit: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:  # pragma: no cover - compiled
+    """Solve the dual around the rows from `first` on, one for each row of `local`.
+
+    Returns for each the weights W, M if it is wanted, and in three columns R and B in the units of the data and the
+    share of B by which the local negatives are within on average.
+    """
+    size, n = local.shape
+    m = rows.shape[1] if explicit else 0
+    weight, metric, found = np.zeros((size, n)), np.empty((size, m, m)), np.empty((size, 3))
+    for i in range(size):
+        found[i] = _fit_one(rows, first + i, local[i], mu[i], lam[i], weight[i], metric[i])
+    return weight, metric, found
+
+
+@njit(cache=True, nogil=True)
+def _collect(
+    rows: FloatArray,
+    p: int,
+    centre: int,
+    local: IntArray,
+    weight: FloatArray,
+    metric: FloatArray,
+    radius: float,
+    reach: float,
+    near: IntArray,
+    z: FloatArray,
+    out: IntArray,
+) -> int:  # pragma: no cover - compiled
+    """Write the rows within an ellipsoid to `out`, which has room for all, and return how many there are.
+
+    M is no smaller than I and R no larger than B, so that a negative beyond the local ones can only be on the
+    surface, where R is B.
+    """
+    count = 0
+    limit = radius * (1.0 + _ON_SURFACE)
+    beyond = radius >= reach
+    for group in range(2):
+        size = len(near) if group == 0 else (len(rows) - p if beyond else len(local))
+        for i in range(size):
+            r = near[i] if group == 0 else (p + i if beyond else local[i])
+            if _euclidean(rows[r], rows[centre]) > limit:
+                continue
+            if _squared_distance(rows[r], rows[centre], rows, centre, local, weight, metric, z) <= limit:
+                out[count] = r
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def members(
+    rows: FloatArray,
+    p: int,
+    first: int,
+    local: IntArray,
+    weight: FloatArray,
+    metric: FloatArray,
+    radius: FloatArray,
+    reach: FloatArray,
+) -> tuple[IntArray, IntArray]:  # pragma: no cover - compiled
+    """Return how many rows are within each of some ellipsoids, and which: positive ones first."""
+    near, z = np.arange(p), np.empty(rows.shape[1])
+    counts = np.empty(len(local), dtype=np.int64)
+    mine, out = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+    total = 0
+    for i in range(len(local)):
+        counts[i] = _collect(rows, p, first + i, local[i], weight[i], metric[i], radius[i], reach[i], near, z, mine)
+        if total + counts[i] > len(out):
+            out = np.concatenate((out, np.empty(len(out) + counts[i], dtype=np.int64)))
+        out[total : total + counts[i]] = mine[: counts[i]]
+        total += counts[i]
+    return counts, out[:total]
+
+
+@njit(cache=True, nogil=True)
+def _nearest_within(
+    x: FloatArray,
+    rows: FloatArray,
+    p: int,
+    centre: int,
+    local: IntArray,
+    weight: FloatArray,
+    metric: FloatArray,
+    inside: IntArray,
+    z: FloatArray,
+) -> tuple[float, float]:  # pragma: no cover - compiled
+    """Return the squared distances to the nearest positive and the nearest negative row within an ellipsoid."""
+    positive, negative = np.inf, np.inf
+    for i in range(len(inside)):
+        r = inside[i]
+        best = positive if r < p else negative
+        if _euclidean(x, rows[r]) < best:  # M is no smaller than I
+            distance = _squared_distance(x, rows[r], rows, centre, local, weight, metric, z)
+            if r < p:
+                positive = min(positive, distance)
+            else:
+                negative = min(negative, distance)
+    return positive, negative
+
+
+@njit(cache=True, nogil=True)
+def _lead(a: float, b: float) -> float:  # pragma: no cover - compiled
+    """Return by how much a is larger than b, as a share of their sum: from -1 to 1."""
+    if a == b:
+        return 0.0
+    if np.isinf(a):
+        return 1.0
+    if np.isinf(b):
+        return -1.0
+    return (a - b) / (a + b)
+
+
+@njit(cache=True, nogil=True)
+def _score_one(
+    x: FloatArray,
+    candidates: IntArray,
+    rows: FloatArray,
+    local: IntArray,
+    weight: FloatArray,
+    metric: FloatArray,
+    radius: FloatArray,
+    indptr: IntArray,
+    inside: IntArray,
+) -> tuple[float, int]:  # pragma: no cover - compiled
+    z = np.empty(len(x))
+    best, where = -np.inf, -1
+    for c in candidates:
+        distance = _squared_distance(x, rows[c], rows, c, local[c], weight[c], metric[c], z)
+        depth = _lead(radius[c], distance)
+        if distance <= radius[c]:
+            depth = max(depth, 1e-300)  # the surface belongs to the ellipsoid
+        if depth > best:
+            mine = inside[indptr[c] : indptr[c + 1]]
+            near, far = _nearest_within(x, rows, len(local), c, local[c], weight[c], metric[c], mine, z)
+            value = min(depth, _lead(far, near))
+            if value > best:
+                best, where = value, c
+    return best, where
+
+
+@njit(cache=True, nogil=True)
+def score_rows(
+    X: FloatArray,
+    candidates: IntArray,
+    rows: FloatArray,
+    local: IntArray,
+    weight: FloatArray,
+    metric: FloatArray,
+    radius: FloatArray,
+    indptr: IntArray,
+    inside: IntArray,
+) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
+    """Return the score of each row by the best of its candidate ellipsoids, and which that is.
+
+    The score by one ellipsoid is the smaller of two: how far within it the row is, and how much nearer the nearest
+    positive row within it is than the nearest negative one. It is greater than 0 where both conditions hold.
+    """
+    score, chosen = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
+    for q in range(len(X)):
+        score[q], chosen[q] = _score_one(X[q], candidates[q], rows, local, weight, metric, radius, indptr, inside)
+    return score, chosen
+
+
+@njit(cache=True, nogil=True)
+def _rule_of_one(
+    X: FloatArray,
+    places: IntArray,
+    slots: int,
+    rows: FloatArray,
+    p: int,
+    c: int,
+    local: IntArray,
+    mu: FloatArray,
+    lam: FloatArray,
+    metric: FloatArray,
+    said: NDArray[np.bool_],
+) -> None:  # pragma: no cover - compiled
+    n = len(local)
+    reach = _reach(rows, c, local)
+    near = np.array([r for r in range(p) if _euclidean(rows[r], rows[c]) <= reach])
+    asked = np.array([place for place in places if _euclidean(X[place // slots], rows[c]) <= reach])
+    if len(asked) == 0:
+        return
+    gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
+    x, g, step, free = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    weight, z = np.zeros(n), np.empty(rows.shape[1])
+    inside = np.empty(len(rows), dtype=np.int64)
+    if reach > 0.0:
+        squared_gram(rows, c, local, np.sqrt(reach), gram)
+    for pair in range(len(mu)):
+        radius = 0.0
+        if reach > 0.0:
+            radius = reach * solve_dual(gram, mu[pair], lam[pair], x, g, free, work, step)[0]
+            for i in range(n):
+                weight[i] = 0.5 * x[i] / (lam[pair] * reach)
+        if len(metric):
+            _fill_metric(rows, c, local, weight, metric)
+        count = -1
+        for place in asked:
+            query = X[place // slots]
+            if _euclidean(query, rows[c]) > radius:
+                continue
+            if _squared_distance(query, rows[c], rows, c, local, weight, metric, z) > radius:
+                continue
+            if count < 0:
+                count = _collect(rows, p, c, local, weight, metric, radius, reach, near, z, inside)
+            positive, negative = _nearest_within(query, rows, p, c, local, weight, metric, inside[:count], z)
+            said[pair, place] = positive < negative
+
+
+@njit(cache=True, nogil=True)
+def rule_on_grid(
+    X: FloatArray,
+    order: IntArray,
+    indptr: IntArray,
+    slots: int,
+    rows: FloatArray,
+    p: int,
+    first: int,
+    local: IntArray,
+    mu: FloatArray,
+    lam: FloatArray,
+    explicit: bool,
+    said: NDArray[np.bool_],
+) -> None:  # pragma: no cover - compiled
+    """Write for each pair of mu and lam, and each query and slot, whether the ellipsoid there says positive.
+
+    Parameters
+    ----------
+    X : the queries
+    order, indptr : which places of the queries' lists of ellipsoids concern each ellipsoid, one after the other
+    slots : how long those lists are
+    mu, lam : the pairs, similar ones beside each other, since each starts from the solution of the one before
+    """
+    m = rows.shape[1] if explicit else 0
+    metric = np.empty((m, m))
+    for i in range(len(local)):
+        places = order[indptr[first + i] : indptr[first + i + 1]]
+        _rule_of_one(X, places, slots, rows, p, first + i, local[i], mu, lam, metric, said)

@@ -1,0 +1,295 @@
+"""ME²: maximum excluding ellipsoids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from scarce._sklearn import Interval, StrOptions
+from scarce.base import RareEventClassifier
+from scarce.ellipsoids._fitted import Ellipsoids
+from scarce.ellipsoids._tuning import best_pairs, split
+from scarce.objectives import Objective
+
+__all__ = ["ME2"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# How many of the nearest ellipsoids may say positive with combine="any".
+_ASKED = 3
+# How many axes of an ellipsoid are told.
+_AXES = 3
+# With this probability a bound may fail.
+_DELTA = 0.05
+
+
+class ME2(RareEventClassifier):
+    """ME²: one ellipsoid around each positive row, as large as it can be while it keeps negative rows out.
+
+    Around a positive row c, a metric M and a squared radius R are learned from the negative rows nearest to c. With
+    distances scaled so that the farthest of these n rows is at 1, they minimise ::
+
+        mean of [R - (x - c)'M(x - c)]₊  +  mu (1 - R)²  +  lam ‖M - I‖²,    0 <= R <= 1,
+
+    over the local negatives x: a larger `mu` makes larger ellipsoids, a larger `lam` rounder ones. The dual is a
+    quadratic problem in a box, solved exactly for all centres in parallel; M needs no constraint to be positive
+    definite.
+
+    A row asks the ellipsoid of its nearest positive row, and is positive if it is within, and if the nearest row
+    within, under M, is positive too. Its score is the smaller of two differences as shares of their sums: between R
+    and its squared distance to the centre, and between its squared distances to the nearest negative and to the
+    nearest positive row within. The score is from -1 to 1, and greater than 0 exactly where the rule says positive.
+
+    Parameters
+    ----------
+    n_local : int, default=100
+        How many of the nearest negatives shape an ellipsoid; all, if there are fewer.
+    mu : float, default=1.0
+        The price of a small ellipsoid. Used with ``tune=None``, and where there are too few rows to tune.
+    lam : float, default=0.01
+        The price of a shape other than a ball. Used as `mu` is.
+    tune : {"global", "per_center"} or None, default="global"
+        Whether the pair of `mu` and `lam` is chosen from the 72 of the thesis, in two-fold cross-validation: one pair
+        for all ellipsoids, or the pairs that are best together, one for each, which is what the thesis does. None
+        takes `mu` and `lam` as they are.
+    beta : float, default=1.0
+        The F-measure to choose the pair by. Above 1 recall counts for more, and the ellipsoids grow.
+    combine : {"nearest", "any"}, default="nearest"
+        Whether the nearest ellipsoid decides, as in the thesis, or any of the three nearest may say positive.
+    n_jobs : int, default=None
+        Threads that share the ellipsoids. The result is the same to the last bit.
+    threshold : "default", str, Objective or float, default="default"
+        "default" is 0, the rule above; see :class:`~scarce.base.RareEventClassifier`.
+    pos_label : label, default=None
+        The class to find; None is the rarer one.
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_centers, n_features)
+        The positive rows.
+    center_rows_ : ndarray of shape (n_centers,)
+        Their numbers in `X` of `fit`.
+    radii_ : ndarray of shape (n_centers,)
+        R of each ellipsoid, a squared radius, in the units of the data.
+    mu_, lam_ : ndarray of shape (n_centers,)
+        The pair in use for each ellipsoid.
+    generalisation_bound_ : ndarray of shape (n_centers,)
+        A bound, which holds for each ellipsoid with a probability of 95 %, on the mean of [R - (x - c)'M(x - c)]₊ over
+        new negative rows from where the local ones are, with distances scaled as above. That mean is never more than
+        1, so a bound above 1 says nothing.
+
+    Notes
+    -----
+    Distances need scaled columns. `sample_weight` says how much a row counts in the choice of `mu` and `lam`, and in
+    the objective of `threshold`.
+
+    The thesis leaves open how many negatives are local, and B, the largest R allowed: here B is the squared distance to
+    the farthest local negative, and `mu` and `lam` are for distances in that unit.
+
+    References
+    ----------
+    G. Metzler, X. Badiche, B. Belkasmi, E. Fromont, A. Habrard, M. Sebban, "Learning maximum excluding ellipsoids from
+    imbalanced data with theoretical guarantees", Pattern Recognition Letters 112, 2018; chapter 3 of the thesis of
+    G. Metzler, Université de Lyon, 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.ellipsoids import ME2
+    >>> X, y = make_classification(1000, 5, n_redundant=0, weights=[0.95], flip_y=0.02, random_state=0)
+    >>> model = ME2().fit(X, y)
+    >>> len(model.radii_) == int(y.sum())
+    True
+    >>> told = model.explain(model.centers_[:1])[0]
+    >>> told["inside"], len(told["half_widths"])
+    (True, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "n_local": [Interval(Integral, 1, None, closed="left")],
+        "mu": [Interval(Real, 0, None, closed="neither")],
+        "lam": [Interval(Real, 0, None, closed="neither")],
+        "tune": [StrOptions({"global", "per_center"}), None],
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "combine": [StrOptions({"nearest", "any"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_local: int = 100,
+        *,
+        mu: float = 1.0,
+        lam: float = 0.01,
+        tune: str | None = "global",
+        beta: float = 1.0,
+        combine: str = "nearest",
+        n_jobs: int | None = None,
+        threshold: str | float | Objective = "default",
+        pos_label: Any = None,
+    ) -> None:
+        self.n_local = n_local
+        self.mu = mu
+        self.lam = lam
+        self.tune = tune
+        self.beta = beta
+        self.combine = combine
+        self.n_jobs = n_jobs
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    @property
+    def _n_candidates(self) -> int:
+        return _ASKED if self.combine == "any" else 1
+
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
+        X = X.astype(np.float64, copy=False)
+        self.center_rows_ = np.flatnonzero(y == 1)
+        self._negative_rows = np.flatnonzero(y == 0)
+        p = len(self.center_rows_)
+        self.mu_, self.lam_ = np.full(p, float(self.mu)), np.full(p, float(self.lam))
+        if self.tune is not None and min(p, len(self._negative_rows)) >= 2:
+            self.mu_, self.lam_ = best_pairs(
+                X,
+                y,
+                sample_weight,
+                n_local=self.n_local,
+                n_candidates=self._n_candidates,
+                beta=self.beta,
+                per_center=self.tune == "per_center",
+                n_jobs=self.n_jobs,
+            )
+        self._ellipsoids = Ellipsoids(
+            X[self.center_rows_], X[self._negative_rows], self.n_local, self.mu_, self.lam_, self.n_jobs
+        )
+
+    def _score(self, X: NDArray) -> FloatArray:
+        return self._ellipsoids.score(X.astype(np.float64, copy=False), self._n_candidates, self.n_jobs)[0]
+
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
+        return 0.0
+
+    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        fewest = int(np.bincount(y).min())
+        if fewest < 2:
+            return super()._honest_scores(X, y, sample_weight)  # which says what to do
+        X = X.astype(np.float64, copy=False)
+        place = np.cumsum(y) - 1
+        scores = np.empty(len(y))
+        for train, test in split(X, y, min(5, fewest)):
+            positives, negatives = train[y[train] == 1], train[y[train] == 0]
+            chosen = place[positives]
+            kept = Ellipsoids(
+                X[positives], X[negatives], self.n_local, self.mu_[chosen], self.lam_[chosen], self.n_jobs
+            )
+            scores[test] = kept.score(X[test], self._n_candidates, self.n_jobs)[0]
+        return scores
+
+    @property
+    def centers_(self) -> FloatArray:
+        """The positive rows."""
+        return self._ellipsoids.rows[: len(self.center_rows_)]
+
+    @property
+    def radii_(self) -> FloatArray:
+        """R of each ellipsoid."""
+        return self._ellipsoids.radius
+
+    @property
+    def generalisation_bound_(self) -> FloatArray:
+        """What Theorem 3.2 of the thesis, with η = 1/2 (its section 3.4.3), says of each ellipsoid."""
+        n = self._ellipsoids.local.shape[1]
+        # max(1, 4K²) of the thesis bounds ‖x - c‖², which is at most 1 in this unit.
+        stability = 8 / np.minimum(self.mu_, self.lam_)
+        return self._ellipsoids.risk + stability / n + (2 * stability + 1) * np.sqrt(np.log(1 / _DELTA) / (2 * n))
+
+    def metric(self, center: int) -> FloatArray:
+        """Return M of an ellipsoid, of shape (n_features, n_features), by its place in `center_rows_`."""
+        check_is_fitted(self)
+        stretch = self._ellipsoids.stretch(center)
+        return np.eye(self.n_features_in_) + stretch.T @ stretch
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row the ellipsoid that made its score, and who is within.
+
+        Returns
+        -------
+        list of dict, one for each row, with the keys
+
+            score : float
+                As `score_samples` gives it.
+            center : int
+                The positive row in the middle of the ellipsoid, by its number in `X` of `fit`.
+            inside : bool
+                Whether the row is within.
+            squared_distance, squared_radius : float
+                From the row to the centre under M, and R.
+            half_widths : dict of float by feature name
+                How far the ellipsoid reaches from its centre to both sides in each feature.
+            axes : list of {"length", "direction"}
+                Its shortest half-axes, up to three: across them few negatives had to be given in to. The direction
+                has one share for each feature name, and length 1.
+            positives, negatives : list of {"row", "distance"}
+                The training rows within, the nearest to the row under M first. The centre is among them.
+        """
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False).astype(np.float64, copy=False)
+        fitted = self._ellipsoids
+        scores, chosen = fitted.score(X, self._n_candidates, self.n_jobs)
+        numbers = np.concatenate((self.center_rows_, self._negative_rows))
+        shapes: dict[int, dict[str, Any]] = {}
+        out = []
+        for x, score, c in zip(X, scores.tolist(), chosen.tolist(), strict=True):
+            if c not in shapes:
+                shapes[c] = self._shape(c)
+            squared = float(fitted.squared_distances(x, np.array([c]), c)[0])
+            told: dict[str, Any] = {
+                "score": score,
+                "center": int(self.center_rows_[c]),
+                "inside": bool(squared <= fitted.radius[c]),
+                "squared_distance": squared,
+                "squared_radius": float(fitted.radius[c]),
+                **shapes[c],
+            }
+            within = fitted.within(c)
+            distance = np.sqrt(fitted.squared_distances(x, within, c))
+            order = np.lexsort((numbers[within], distance))
+            for side, mine in (
+                ("positives", within < len(self.center_rows_)),
+                ("negatives", within >= len(self.center_rows_)),
+            ):
+                told[side] = [
+                    {"row": int(numbers[within[i]]), "distance": float(distance[i])} for i in order if mine[i]
+                ]
+            out.append(told)
+        return out
+
+    def _shape(self, center: int) -> dict[str, Any]:
+        """Return the axes and widths of an ellipsoid, from the singular vectors of A in M = I + A'A."""
+        names, radius = self._feature_names, self._ellipsoids.radius[center]
+        _, size, directions = np.linalg.svd(self._ellipsoids.stretch(center), full_matrices=False)
+        inverse = 1 - (directions.T**2) @ (size**2 / (1 + size**2))
+        return {
+            "half_widths": dict(zip(names, np.sqrt(radius * inverse).tolist(), strict=True)),
+            "axes": [
+                {
+                    "length": float(np.sqrt(radius / (1 + s**2))),
+                    "direction": dict(zip(names, direction.tolist(), strict=True)),
+                }
+                for s, direction in zip(size[:_AXES], directions, strict=False)
+            ],
+        }
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls()
+        yield cls(30, tune=None, lam=0.001, combine="any")
+        yield cls(tune="per_center", beta=2.0)
+        yield cls(4, mu=0.3, tune=None)  # M implicit, since there are fewer local negatives than features

@@ -1,0 +1,5 @@
+"""Pictures without a screen."""
+
+import matplotlib
+
+matplotlib.use("Agg")

@@ -1,0 +1,276 @@
+"""ME²: the rule of the thesis, its score, the choice of mu and lam, what it tells, and hard data."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.metrics import fbeta_score
+
+from scarce.ellipsoids import ME2, _tuning
+from tests import naive_ellipsoids as naive
+from tests.neighbors.test_index import tables
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return make_classification(300, 4, n_redundant=0, weights=[0.88], flip_y=0.05, random_state=4)
+
+
+# The rule and the score
+
+
+@given(
+    table=tables(2),
+    n_local=st.integers(1, 12),
+    mu=st.sampled_from([0.1, 0.5, 0.9, 10.0]),
+    lam=st.sampled_from([1e-5, 1e-2, 10.0]),
+    combine=st.sampled_from(["nearest", "any"]),
+)
+def test_score_and_rule_row_by_row(table, n_local, mu, lam, combine):
+    X, y = table
+    model = ME2(n_local, mu=mu, lam=lam, tune=None, combine=combine, pos_label=1).fit(X, y)
+    shapes = {row: (model.metric(c), model.radii_[c]) for c, row in enumerate(model.center_rows_)}
+    queries = np.vstack((X, X[:4] + 0.37)).astype(np.float64)
+    X = X.astype(np.float64)
+    scores = model.score_samples(queries)
+    for x, score in zip(queries, scores, strict=True):
+        asked = naive.nearest_centers(x, X, y, 1 if combine == "nearest" else 3)
+        answers = [naive.score_by(x, X, y, c, *shapes[c]) for c in asked]
+        assert score == pytest.approx(max(s for s, _ in answers), abs=1e-6)
+        # Where rounding decides, either answer will do.
+        if abs(score) > 1e-9:
+            assert (score > 0) == any(positive for _, positive in answers)
+    assert model.threshold_ == 0
+
+
+@given(table=tables(2), n_local=st.integers(1, 6))
+def test_local_negatives_are_the_nearest(table, n_local):
+    X, y = table
+    model = ME2(n_local, tune=None, pos_label=1).fit(X, y)
+    numbers = np.concatenate((model.center_rows_, model._negative_rows))
+    for c, row in enumerate(model.center_rows_):
+        assert numbers[model._ellipsoids.local[c]].tolist() == naive.local_rows(X, y, row, n_local)
+
+
+def test_score_is_continuous(rows):
+    """Along a path from one row to another the score moves in small steps as long as the nearest centre is the same."""
+    X, y = rows
+    model = ME2(tune=None).fit(X, y)
+    path = np.linspace(X[y == 1][0], X[y == 0][0], 20_001)
+    nearest = [model.explain(path[[i]])[0]["center"] for i in (0, 1)]
+    assert nearest[0] == nearest[1]
+    distance = ((path[:, None] - model.centers_) ** 2).sum(axis=2)
+    same = distance.argmin(axis=1)
+    jump = abs(np.diff(model.score_samples(path)))[np.diff(same) == 0]
+    assert len(jump) > 10_000
+    assert jump.max() < 0.01
+
+
+def test_any_of_three_calls_no_fewer(rows):
+    X, y = rows
+    one, three = (ME2(tune=None, combine=combine).fit(X[:200], y[:200]) for combine in ("nearest", "any"))
+    assert (three.score_samples(X) >= one.score_samples(X)).all()
+    assert (three.score_samples(X) > one.score_samples(X)).any()
+
+
+@pytest.mark.parametrize("params", [{}, {"tune": "per_center"}, {"tune": None, "combine": "any"}])
+def test_threads_change_no_bit(rows, params):
+    X, y = rows
+    scores, honest, radii = [], [], []
+    for n_jobs in (1, 2, 5):
+        model = ME2(n_jobs=n_jobs, **params).fit(X, y)
+        scores.append(model.score_samples(X))
+        honest.append(model.honest_scores(X, y))
+        radii.append(model.radii_)
+    for found in (scores, honest, radii):
+        np.testing.assert_array_equal(found[0], found[1])
+        np.testing.assert_array_equal(found[0], found[2])
+
+
+# mu and lam
+
+
+@pytest.fixture
+def small_grid(monkeypatch):
+    monkeypatch.setattr(_tuning, "MU_GRID", (0.75, 2.0))
+    monkeypatch.setattr(_tuning, "LAM_GRID", (1.0, 1e-4))
+    return [(mu, lam) for lam in (1.0, 1e-4) for mu in (0.75, 2.0)]
+
+
+@pytest.mark.parametrize("combine", ["nearest", "any"])
+@pytest.mark.parametrize("beta", [0.5, 1.0, 3.0])
+def test_the_pair_is_the_best_in_cross_validation(rows, small_grid, beta, combine):
+    X, y = rows
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    reached = []
+    for mu, lam in small_grid:
+        called = np.zeros(len(y))
+        for train, test in _tuning.split(X, y, 2):
+            model = ME2(50, mu=mu, lam=lam, tune=None, combine=combine).fit(X[train], y[train])
+            called[test] = model.predict(X[test])
+        reached.append(fbeta_score(y, called, beta=beta, sample_weight=weight))
+    assert len(set(reached)) > 1
+    model = ME2(50, beta=beta, combine=combine).fit(X, y, sample_weight=weight)
+    chosen = {(mu, lam) for mu, lam in zip(model.mu_, model.lam_, strict=True)}
+    assert chosen == {small_grid[int(np.argmax(reached))]}
+
+
+@given(
+    counts=st.lists(st.tuples(*[st.integers(0, 3)] * 6), min_size=1, max_size=5),
+    beta=st.sampled_from([0.3, 1.0, 2.0]),
+    start=st.integers(0, 2),
+)
+def test_one_pair_for_each_reaches_the_highest_f_of_all_ways(counts, beta, start):
+    table = np.array(counts, dtype=float)
+    tp, fp = table[:, :3], table[:, 3:]
+    positives = tp.max(axis=1).sum() + 2
+    chosen = _tuning._dinkelbach(tp, fp, positives, beta, start)
+    rows = np.arange(len(tp))
+    reached = naive.f_measure(tp[rows, chosen].sum(), fp[rows, chosen].sum(), positives, beta)
+    assert reached == pytest.approx(naive.best_choice(tp, fp, positives, beta))
+
+
+def test_beta_steers_precision_against_recall():
+    """Figure 3.6: with a growing beta more negatives are called and fewer positives missed."""
+    X, y = make_classification(1500, 5, n_redundant=0, weights=[0.93], flip_y=0.02, class_sep=0.7, random_state=0)
+    caught, false = [], []
+    for beta in (0.1, 1.0, 10.0):
+        model = ME2(beta=beta).fit(X[:1000], y[:1000])
+        called = model.honest_scores(X, y) > 0
+        caught.append(called[y == 1].mean())
+        false.append(called[y == 0].mean())
+    assert caught[0] < caught[2]
+    assert false[0] < false[2]
+
+
+def test_folds_do_not_depend_on_the_order_of_rows(rows):
+    X, y = rows
+    order = np.random.default_rng(1).permutation(len(X))
+    for (_, test), (_, other) in zip(_tuning.split(X, y, 3), _tuning.split(X[order], y[order], 3), strict=True):
+        assert set(test) == set(order[other])
+
+
+def test_honest_scores_are_of_ellipsoids_that_did_not_see_the_row(rows):
+    X, y = rows
+    model = ME2(tune=None)
+    honest = model.honest_scores(X, y)
+    for train, test in _tuning.split(X, y, 5):
+        np.testing.assert_array_equal(honest[test], model.fit(X[train], y[train]).score_samples(X[test]))
+
+
+# What it tells
+
+
+def test_explain_tells_the_ellipsoid(rows):
+    X, y = rows
+    model = ME2(tune=None, lam=1e-3).fit(X, y)
+    told = model.explain(X[:40])
+    json.dumps(told)
+    for x, one in zip(X, told, strict=False):
+        c = model.center_rows_.tolist().index(one["center"])
+        M, R = model.metric(c), model.radii_[c]
+        assert one["center"] == naive.nearest_centers(x, X, y, 1)[0]
+        assert one["squared_distance"] == pytest.approx((x - X[one["center"]]) @ M @ (x - X[one["center"]]))
+        assert one["inside"] == (one["squared_distance"] <= R)
+        members = [entry["row"] for side in ("positives", "negatives") for entry in one[side]]
+        assert sorted(members) == naive.within(X, one["center"], M, R)
+        assert all(y[entry["row"]] == 1 for entry in one["positives"])
+        assert one["center"] in [entry["row"] for entry in one["positives"]]
+        for side in ("positives", "negatives"):
+            far = [entry["distance"] for entry in one[side]]
+            assert far == sorted(far)
+            for entry in one[side]:
+                z = X[entry["row"]] - x
+                assert entry["distance"] == pytest.approx(np.sqrt(z @ M @ z))
+
+
+def test_explained_axes_and_widths_are_those_of_the_matrix(rows):
+    X, y = rows
+    model = ME2(tune=None, lam=1e-3).fit(X, y)
+    one = model.explain(X[:1])[0]
+    c = model.center_rows_.tolist().index(one["center"])
+    M, R = model.metric(c), model.radii_[c]
+    assert list(one["half_widths"]) == ["x0", "x1", "x2", "x3"]
+    np.testing.assert_allclose(list(one["half_widths"].values()), np.sqrt(R * np.diag(np.linalg.inv(M))))
+    values = np.linalg.eigvalsh(M)[::-1]
+    assert len(one["axes"]) == 3
+    for axis, value in zip(one["axes"], values, strict=False):
+        assert axis["length"] == pytest.approx(np.sqrt(R / value))
+        direction = np.array(list(axis["direction"].values()))
+        np.testing.assert_allclose(M @ direction, value * direction, rtol=1e-6)
+        assert np.linalg.norm(direction) == pytest.approx(1)
+
+
+def test_the_bound_is_that_of_the_thesis(rows):
+    X, y = rows
+    model = ME2(80, mu=2.0, lam=0.5, tune=None).fit(X, y)
+    for c, row in enumerate(model.center_rows_):
+        V = X[naive.local_rows(X, y, row, 80)] - X[row]
+        reach = (V**2).sum(axis=1).max()
+        risk = np.mean([max(0, model.radii_[c] - v @ model.metric(c) @ v) for v in V]) / reach
+        # 4K² is the largest squared distance to the centre, which is 1 in this unit.
+        stability = 2 / (0.5 * min(2.0, 0.5))
+        bound = risk + 2 * stability / 80 + (4 * stability + 1) * np.sqrt(np.log(1 / 0.05) / 160)
+        assert model.generalisation_bound_[c] == pytest.approx(bound)
+        assert model.generalisation_bound_[c] > risk
+
+
+# Hard data
+
+
+def test_one_positive():
+    rng = np.random.default_rng(0)
+    X = np.vstack((np.zeros(3), rng.normal(size=(50, 3)) + 2))
+    y = np.r_[1, np.zeros(50, dtype=int)]
+    model = ME2().fit(X, y)
+    assert (model.mu_[0], model.lam_[0]) == (model.mu, model.lam)  # nothing to tune by
+    assert model.predict(X[:1]) == 1
+    assert model.predict(X[1:]).sum() == 0
+    with pytest.raises(ValueError, match="at least two rows of each class"):
+        ME2(threshold="f1").fit(X, y)
+
+
+@pytest.mark.parametrize("tune", [None, "global"])
+def test_no_negatives_near_a_centre(tune):
+    """Far from all negatives an ellipsoid is large but ends before it reaches them."""
+    rng = np.random.default_rng(0)
+    X = np.vstack((rng.normal(size=(60, 2)), rng.normal(size=(8, 2)) * 0.1 + 1000))
+    y = np.arange(68) >= 60
+    model = ME2(tune=tune).fit(X, y)
+    assert model.predict(X).tolist() == y.tolist()
+    assert (np.sqrt(model.radii_) > 100).all()
+    near = model.explain(X[-1:])[0]
+    assert near["negatives"] == [] or min(e["distance"] for e in near["negatives"]) > 100
+
+
+@pytest.mark.parametrize("tune", [None, "global", "per_center"])
+def test_a_centre_among_its_own_kind(tune):
+    """A negative row where a positive one is: a tie, which is negative."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.arange(40) % 8 == 0
+    X = np.vstack((X, X[y]))
+    y = np.r_[y, np.zeros(5, dtype=bool)]
+    model = ME2(tune=tune).fit(X, y)
+    assert model.predict(X[y]).sum() == 0
+    # All negatives on all positives: the ellipsoids are points.
+    model = ME2(tune=tune).fit(np.zeros((12, 2)), np.arange(12) < 3)
+    assert (model.radii_ == 0).all()
+    assert model.predict(np.zeros((1, 2))) == 0
+    assert np.isfinite(model.score_samples(np.array([[0.0, 0.0], [5.0, 1.0]]))).all()
+
+
+@pytest.mark.parametrize("tune", [None, "global"])
+def test_more_features_than_rows(tune):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 400))
+    y = np.arange(30) < 8
+    X[y, :40] += 2
+    model = ME2(tune=tune).fit(X, y)
+    assert model._ellipsoids.metric.size == 0  # never 400 × 400
+    honest = model.honest_scores(X, y)
+    assert honest[y].mean() > honest[~y].mean()
+    assert len(model.explain(X[:1])[0]["half_widths"]) == 400
