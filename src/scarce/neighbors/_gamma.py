@@ -9,12 +9,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import type_of_target
 
-from scarce._sklearn import Interval, StrOptions
+from scarce._sklearn import HasMethods, Interval, StrOptions
 from scarce.base import RareEventClassifier
 from scarce.neighbors._index import ClassIndex
 from scarce.neighbors._lazy import lazy_f1_cut
 from scarce.neighbors._multiclass import best_gammas, vote_scores
+from scarce.neighbors._transformed import TransformedIndex
 from scarce.objectives import Objective
 
 __all__ = ["GammaKNN"]
@@ -60,6 +65,11 @@ class GammaKNN(RareEventClassifier):
         The search engine. All are exact.
     n_jobs : int, default=None
         Threads of a tree search. The brute-force search takes all cores.
+    metric_transform : transformer or None, default=None
+        A learned metric for the distances to positive rows, such as :class:`~scarce.metric_learning.MLFP`: they are
+        measured between what the transformer makes of query and row, those to negative rows as they are. A clone is
+        fitted on the rows and on 1 for positive and 0 for negative; scikit-learn's ``FrozenEstimator`` keeps one that
+        is fitted already. For two classes.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -69,10 +79,15 @@ class GammaKNN(RareEventClassifier):
         The γ in use. With more than two classes, that of each class: 1 for the largest.
     index_ : ClassIndex
         The training rows by class.
+    metric_transform_ : transformer
+        The fitted transformer, if there is one.
 
     Notes
     -----
     `sample_weight` says how much a row counts in the choice of γ, not how many copies of it exist.
+
+    With a `metric_transform`, the honest score of a row is that among all other rows, under a metric learned from the
+    four fifths of the rows without it. Such a score needs two rows of each class.
 
     With more than two classes each class but the largest has a γ. They are found by exact coordinate sweeps: one
     γ at a time moves to where the macro-F1 of leave-one-out predictions is highest, until none moves.
@@ -104,8 +119,11 @@ class GammaKNN(RareEventClassifier):
         "p": [Interval(Real, 0, None, closed="neither")],
         "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
         "n_jobs": [Integral, None],
+        "metric_transform": [HasMethods(["fit", "transform"]), None],
     }
     _multi_class = True
+    metric_transform: Any = None  # for the special cases among the subclasses, which have no such parameter
+    _transformed: ClassVar[tuple[int, ...]] = (1,)  # the classes to which metric_transform applies
     _score_is_ratio = True  # so the share is d⁻ / (d⁻ + γ d⁺)
 
     def __init__(
@@ -120,6 +138,7 @@ class GammaKNN(RareEventClassifier):
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
+        metric_transform: Any = None,
         pos_label: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -131,6 +150,7 @@ class GammaKNN(RareEventClassifier):
         self.p = p
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.metric_transform = metric_transform
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -138,7 +158,11 @@ class GammaKNN(RareEventClassifier):
             raise ValueError(
                 f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the cut. Give one of them."
             )
-        self.index_ = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
+        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
+        self.index_: Any = plain
+        if self.metric_transform is not None:
+            self.metric_transform_ = self._learn_metric(X, y)
+            self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
         self._k = min(self.n_neighbors, len(X))
         if self._k < self.n_neighbors:
             warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
@@ -162,23 +186,49 @@ class GammaKNN(RareEventClassifier):
         """The negative neighbour that must be farther than the deciding positive one."""
         return self._k - self._positive_order + 1
 
-    def _ratio(self, X: NDArray, skip: IntArray | None) -> FloatArray:
-        positive = self.index_.kth_distance(X, 1, self._positive_order, skip)
-        negative = self.index_.kth_distance(X, 0, self._negative_order, skip)
+    def _learn_metric(self, X: NDArray, y: IntArray) -> Any:
+        transform = clone(self.metric_transform)
+        if "pos_label" in transform.get_params(deep=False):
+            transform.set_params(pos_label=1)
+        return transform.fit(X, y)
+
+    def _ratio(self, index: ClassIndex | TransformedIndex, X: NDArray, skip: IntArray | None) -> FloatArray:
+        positive = index.kth_distance(X, 1, self._positive_order, skip)
+        negative = index.kth_distance(X, 0, self._negative_order, skip)
         return _bounded_ratio(negative, positive)
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
             return vote_scores(self.index_, X, self._k, self.gamma_, self.tie)
-        return self._ratio(X, None)
+        return self._ratio(self.index_, X, None)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        return self._ratio(X, np.arange(len(X)))
+        if not isinstance(self.index_, TransformedIndex):
+            return self._ratio(self.index_, X, np.arange(len(X)))
+        fewest = int(np.bincount(y).min())
+        if fewest < 2:
+            raise ValueError(
+                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored under a metric "
+                "that was learned without it. Give more rows, or the threshold as a number."
+            )
+        scores = np.empty(len(y))
+        # Folds by contents, not by position: scores must not depend on the order of the rows.
+        order = np.lexsort((y, *X.T[::-1]))
+        for learn, score in self._folds(fewest).split(order, y[order]):
+            rows = order[score]
+            index = TransformedIndex(
+                self.index_.plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
+            )
+            scores[rows] = self._ratio(index, X[rows], rows)
+        return scores
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         if self.gamma is not None:
             sizes = self.index_.class_sizes
             return self._cut_of(_barandela(sizes, self.n_features_in_)[1] if self.gamma == "barandela" else self.gamma)
+        if self.metric_transform is not None:
+            honest = self._honest_scores(X, y, sample_weight)
+            return lazy_f1_cut(honest.__getitem__, honest, y, sample_weight, self._cut_range)
         rows = np.arange(len(X))
         positive = self.index_.kth_distance(X, 1, self._positive_order, rows)
 
@@ -236,7 +286,7 @@ class GammaKNN(RareEventClassifier):
                 How much each feature contributes to the squared distance to the two rows that made the score: the
                 j-th nearest positive and the (k-j+1)-th nearest negative. Low for positive and high for negative
                 means that the feature makes the row look positive. Absent for metrics other than Minkowski's with
-                p = 2.
+                p = 2, and for the distances of a `metric_transform`.
         """
         X = self._check_X(X, reset=False)
         if len(self.classes_) > 2:
@@ -256,11 +306,18 @@ class GammaKNN(RareEventClassifier):
                 ]
                 decider = number[i, order - 1]
                 if euclidean and decider >= 0:
-                    squares = (row.astype(np.float64) - self.index_.row(decider)) ** 2
-                    shares = squares / (squares.sum() or 1.0)
-                    told[side + "_share"] = dict(zip(self._feature_names, shares.tolist(), strict=True))
+                    parts = self._parts(side, row.astype(np.float64) - self.index_.row(decider))
+                    if parts is not None:
+                        shares = parts / (parts.sum() or 1.0)
+                        told[side + "_share"] = dict(zip(self._feature_names, shares.tolist(), strict=True))
             out.append(told)
         return out
+
+    def _parts(self, side: str, difference: FloatArray) -> FloatArray | None:
+        """Return what each feature adds to a squared distance; None where a transform has no features to tell."""
+        if self.metric_transform is not None and (side == "positive") in self._transformed:
+            return None
+        return difference**2
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
@@ -268,6 +325,20 @@ class GammaKNN(RareEventClassifier):
         yield cls(1, gamma=0.5)
         yield cls(4, gamma="barandela", tie="negative", algorithm="kd_tree")
         yield cls(2, gamma_max=2.0, metric="manhattan")
+        yield cls(metric_transform=StandardScaler())
+
+    def _check_multi_class(self, y: NDArray[Any]) -> None:
+        if self._multi_class and self.metric_transform is not None:
+            raise ValueError(
+                f"Only binary classification is supported by {type(self).__name__} with a metric_transform. The type "
+                f"of the target is {type_of_target(y)}. Leave metric_transform out for more classes."
+            )
+        super()._check_multi_class(y)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class and self.metric_transform is None
+        return tags
 
 
 def _barandela(sizes: IntArray, n_features: int) -> FloatArray:
