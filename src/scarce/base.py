@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -88,7 +88,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             )
         scores = np.empty(len(y))
         for train, test in self._folds(fewest).split(np.zeros(len(y)), y):
-            model = clone(self)
+            model = self._copy_for(train)
             weight = None if sample_weight is None else sample_weight[train]
             model._fit(safe_indexing(X, train), y[train], weight)
             scores[test] = model._score(safe_indexing(X, test))
@@ -96,6 +96,14 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _folds(self, fewest: int) -> StratifiedKFold:
         return StratifiedKFold(min(5, fewest), shuffle=True, random_state=0)
+
+    def _copy_for(self, rows: NDArray[np.intp]) -> Self:
+        """Return an unfitted copy, to be fitted on these of the rows; it knows its features, as if it had seen `X`."""
+        copy = clone(self)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(copy, name, getattr(self, name))
+        return copy
 
     @abstractmethod
     def explain(self, X: Any) -> list[dict[str, Any]]:
@@ -116,7 +124,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        gains: ArrayLike | None = None,
+        gains: ArrayLike | Callable[[Any], ArrayLike] | None = None,
         period: ArrayLike | None = None,
     ) -> Self:
         """Fit the method and choose the threshold.
@@ -129,8 +137,9 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts, in the objective and wherever else the method says so.
-        gains : array-like of shape (n_samples, 4), optional
+        gains : array-like of shape (n_samples, 4) or Gains, optional
             What each outcome (tp, fp, tn, fn) of a row earns, for ``threshold=Profit()``.
+            :class:`~scarce.profit.Gains` are evaluated on `X` as it is given.
         period : array-like of shape (n_samples,), optional
             The day, week or month of each row, for ``threshold=Budget(k)`` with a budget for each.
 
@@ -138,9 +147,10 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         self
         """
+        table = gains(X) if callable(gains) else gains
         X, target, weight = self._start(X, y, sample_weight)
         self._fit(X, target, weight)
-        self.threshold_ = self._choose_threshold(X, target, weight, gains, period)
+        self.threshold_ = self._choose_threshold(X, target, weight, table, period)
         return self
 
     def honest_scores(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> FloatArray:

@@ -18,7 +18,13 @@ from scarce.metrics._decisions import (
     savings_score,
 )
 from scarce.metrics._ranking import precision_at_k, recall_at_k, value_at_k
-from scarce.metrics._scorers import gmean_scorer, precision_at_k_scorer, profit_scorer, recall_at_k_scorer
+from scarce.metrics._scorers import (
+    gmean_scorer,
+    precision_at_k_scorer,
+    predict_for_profit,
+    profit_scorer,
+    recall_at_k_scorer,
+)
 
 __all__ = [
     "ConfidenceInterval",
@@ -29,6 +35,7 @@ __all__ = [
     "gmean_scorer",
     "precision_at_k",
     "precision_at_k_scorer",
+    "predict_for_profit",
     "profit_gap_score",
     "profit_score",
     "profit_scorer",

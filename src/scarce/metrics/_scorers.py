@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
+from typing import Any
 
-from sklearn import config_context
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import make_scorer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from scarce.metrics._checks import Label
 from scarce.metrics._decisions import gmean_score, profit_score
@@ -40,12 +45,54 @@ _score_scorer = partial(make_scorer, response_method=("decision_function", "pred
 gmean_scorer: Callable[..., float] = make_scorer(gmean_score)
 
 
-def profit_scorer() -> Callable[..., float]:
+class ProfitScorer:
+    """A scorer of :func:`profit_score` that hands the gains on to `predict` where the estimator decides by them.
+
+    Parameters
+    ----------
+    pos_label : bool, int, float or str, optional
+        The positive label; needed unless the labels are 0 and 1, -1 and 1, or booleans.
+    """
+
+    def __init__(self, pos_label: Label | None = None) -> None:
+        self.pos_label = pos_label
+
+    def __repr__(self) -> str:
+        return "profit_scorer()" if self.pos_label is None else f"profit_scorer(pos_label={self.pos_label!r})"
+
+    def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, gains: Any = None) -> float:
+        """Return the profit of the estimator's predictions."""
+        if gains is None:
+            raise ValueError(
+                "profit_scorer needs gains: enable metadata routing and pass them, params={'gains': gains} to "
+                "cross_validate or gains=gains to the fit of a search."
+            )
+        # The scorer sees the rows as they came, before any step of a pipeline: the place to evaluate Gains.
+        table = gains(X) if callable(gains) else gains
+        return profit_score(y_true, predict_for_profit(estimator, X, table), table, pos_label=self.pos_label)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return that `gains` are asked for."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="gains", alias=True)
+        return request
+
+
+def profit_scorer(pos_label: Label | None = None) -> ProfitScorer:
     """Return a scorer of :func:`profit_score` that asks for `gains` by scikit-learn's metadata routing.
 
+    The gains go on to the estimator's `predict` where it takes them, as that of
+    :class:`~scarce.profit.BayesProfitClassifier` does. They may be an array or :class:`~scarce.profit.Gains`.
     For gains that are the same for all rows, ``make_scorer(profit_score, gains=…)`` needs no routing.
     """
-    # A request can only be made while routing is on; the scorer then works wherever the user turns it on. It is made
-    # anew each time, since imbalanced-learn breaks the requests that were made before its own import.
-    with config_context(enable_metadata_routing=True):
-        return make_scorer(profit_score).set_score_request(gains=True)
+    return ProfitScorer(pos_label)
+
+
+def predict_for_profit(estimator: Any, X: Any, gains: ArrayLike) -> NDArray[Any]:
+    """Return the predictions of a fitted estimator, or of a pipeline or search, by gains if it takes them."""
+    model = getattr(estimator, "best_estimator_", estimator)  # the predict of a search takes no metadata
+    last = model[-1] if isinstance(model, Pipeline) else model
+    takes_gains = "gains" in signature(last.predict).parameters
+    if takes_gains and getattr(last, "threshold", "default") == "default":
+        return np.asarray(model.predict(X, gains=gains))
+    return np.asarray(model.predict(X))

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
+from scarce.profit import ProfitClassifier
 
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay"]
 
@@ -127,8 +128,9 @@ class ThresholdCurveDisplay:
                 "the last step, with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
             )
         check_is_fitted(estimator)
+        learned = {"gains": gains} if isinstance(estimator, ProfitClassifier) else {}
         return cls.from_scores(
-            estimator.honest_scores(X, y, sample_weight),
+            estimator.honest_scores(X, y, sample_weight, **learned),
             column_or_1d(y) == estimator.pos_label_,
             objective=objective,
             thresholds=cls._thresholds_of(estimator, X, y),

@@ -1,0 +1,153 @@
+"""Classifiers whose score is a sum of trees that LightGBM has grown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from scarce._sklearn import Interval
+from scarce.base import FloatArray, RareEventClassifier
+
+__all__ = ["BoostedClassifier", "import_lightgbm"]
+
+Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def import_lightgbm() -> Any:
+    """Return the module, or say how to get it."""
+    try:
+        import lightgbm
+    except ImportError as error:
+        raise ImportError(
+            'Trees are grown by LightGBM, which is not installed: pip install "scarce[boost]".'
+        ) from error
+    return lightgbm
+
+
+class BoostedClassifier(RareEventClassifier):
+    """What the boosting methods share: growing, scoring, explaining, storing."""
+
+    n_estimators: int
+    learning_rate: float
+    num_leaves: int
+    max_depth: int
+    min_child_samples: int
+    reg_lambda: float
+    colsample_bytree: float
+    random_state: Any
+    n_jobs: int | None
+    model_: str
+    start_: float
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "num_leaves": [Interval(Integral, 2, None, closed="left")],
+        "max_depth": [Interval(Integral, -1, None, closed="left")],
+        "min_child_samples": [Interval(Integral, 1, None, closed="left")],
+        "reg_lambda": [Interval(Real, 0, None, closed="left")],
+        "colsample_bytree": [Interval(Real, 0, 1, closed="right")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def _check_X(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self, X, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan", reset=reset
+        )
+
+    def _grow(
+        self,
+        X: Any,
+        derivatives: Derivatives,
+        *,
+        start: float = 0.0,
+        n_estimators: int | None = None,
+        stop: Callable[[Any], bool] | None = None,
+    ) -> Any:
+        """Return the trees that descend from a constant score; `derivatives` maps scores to gradient and Hessian.
+
+        None if no feature can be split.
+        """
+        lightgbm = import_lightgbm()
+        parameters = {
+            "objective": "custom",
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "max_depth": self.max_depth,
+            "min_child_samples": self.min_child_samples,
+            "min_sum_hessian_in_leaf": 1e-3,
+            "reg_lambda": self.reg_lambda,
+            "colsample_bytree": self.colsample_bytree,
+            "seed": check_random_state(self.random_state).randint(2**31 - 1),
+            "num_threads": effective_n_jobs(self.n_jobs),
+            # Together they make the trees independent of the number of threads.
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        data = lightgbm.Dataset(X, label=np.zeros(len(X)), init_score=np.full(len(X), start), params={"verbosity": -1})
+        data.construct()
+        if not any(data.feature_num_bin(feature) > 1 for feature in range(X.shape[1])):
+            return None  # constant columns, or too few rows for a single split, which LightGBM refuses
+        booster = lightgbm.Booster(parameters, data)
+        for _ in range(n_estimators or self.n_estimators):
+            if booster.update(fobj=lambda score, _: derivatives(score)) or (stop is not None and stop(booster)):
+                break
+        return booster
+
+    def _keep(self, booster: Any, start: float) -> None:
+        # Text, since it is the same on every machine and holds no code that a loader would have to trust.
+        self.model_ = "" if booster is None else booster.model_to_string()
+        self.start_ = float(start)
+        self.__dict__.pop("_booster", None)
+
+    @property
+    def booster_(self) -> Any:
+        """The trees, as a LightGBM booster; None if no feature could be split."""
+        check_is_fitted(self)
+        if not self.model_:
+            return None
+        if "_booster" not in self.__dict__:
+            self._booster = import_lightgbm().Booster(model_str=self.model_)
+        return self._booster
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_booster"}
+
+    def _score(self, X: NDArray[Any]) -> FloatArray:
+        booster = self.booster_
+        if booster is None:
+            return np.full(len(X), self.start_)
+        return self.start_ + booster.predict(X, raw_score=True, num_threads=effective_n_jobs(self.n_jobs))
+
+    def explain(self, X: Any) -> list[dict[str, Any]]:
+        """Return for each row its score, what each feature adds to it, and what it starts from.
+
+        The contributions are the Shapley values of the trees; with `start` they add up to the score.
+        """
+        X = self._check_X(X, reset=False)
+        booster = self.booster_
+        parts = np.zeros((len(X), X.shape[1] + 1)) if booster is None else booster.predict(X, pred_contrib=True)
+        return [
+            {
+                "score": float(score),
+                "start": float(self.start_ + row[-1]),
+                "features": dict(zip(self._feature_names, row[:-1].tolist(), strict=True)),
+            }
+            for score, row in zip(self._score(X), parts, strict=True)
+        ]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,302 @@
+"""What decisions earn: at every cut, and at every price of a wrong alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from scarce._sweep import check_gains
+from scarce.base import RareEventClassifier
+from scarce.metrics import profit_score
+from scarce.objectives import Profit
+from scarce.plotting._threshold import ThresholdCurveDisplay, _pyplot
+from scarce.profit import BayesProfitClassifier, Gains, MenuEntry, ProfitClassifier, profit_menu
+from scarce.profit._gains import gain_of_flagging
+
+__all__ = ["ProfitCurveDisplay", "ProfitMenuDisplay"]
+
+# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
+_REFERENCES = (("#000000", "--"), ("#009E73", "-."), ("#E69F00", (0, (1, 1))), ("#CC79A7", (0, (5, 1, 1, 1))))
+_RATES = (("precision", "#0072B2", "o"), ("recall", "#D55E00", "s"), ("f1", "#009E73", "^"))
+
+
+class ProfitCurveDisplay:
+    """The profit at every cut of a score, beside that of perfect decisions and of other rules.
+
+    Make one with :meth:`from_estimator` or :meth:`from_scores`; the parameters become attributes.
+
+    Parameters
+    ----------
+    curve : ThresholdCurveDisplay
+        The profit at every cut.
+    references : dict of str to float
+        What other rules earn, by name.
+
+    Attributes
+    ----------
+    lines_ : list of matplotlib Line2D
+        The references.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from scarce.plotting import ProfitCurveDisplay
+    >>> from scarce.profit import BayesProfitClassifier, Gains
+    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> gains = Gains(fn="-80 * max(x0, 1)", fp=-5)
+    >>> model = BayesProfitClassifier(LogisticRegression()).fit(X, y, gains=gains)
+    >>> display = ProfitCurveDisplay.from_estimator(model, X, y, gains)
+    >>> sorted(display.references)
+    ['perfect decisions', 'row by row']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, curve: ThresholdCurveDisplay, references: Mapping[str, float]) -> None:
+        self.curve = curve
+        self.references = dict(references)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: RareEventClassifier,
+        X: Any,
+        y: ArrayLike,
+        gains: ArrayLike | Gains,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a fitted estimator from the honest scores of its training rows.
+
+        Parameters
+        ----------
+        estimator : RareEventClassifier
+            Fitted. Its cut is marked; of a :class:`~scarce.profit.BayesProfitClassifier` the rule that decides row by
+            row is drawn too.
+        X, y : array-like
+            The rows it was fitted on, and their classes. Each is scored by a model that did not see it.
+        gains : array-like of shape (n_samples, 4) or (4,), or Gains
+            What each outcome (tp, fp, tn, fn) of a row earns.
+        sample_weight : array-like, optional
+            As in the estimator's `fit`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `stairs`, such as ``color``.
+
+        Returns
+        -------
+        display
+        """
+        _pyplot()  # The scores may take long: a missing library must be told before.
+        if not isinstance(estimator, RareEventClassifier):
+            raise TypeError(
+                f"{cls.__name__} draws a RareEventClassifier; got a {type(estimator).__name__}. Of anything else, give "
+                "the scores of rows that it did not see to from_scores."
+            )
+        check_is_fitted(estimator)
+        table = gains(X) if callable(gains) else gains
+        learned = {"gains": table} if isinstance(estimator, ProfitClassifier) else {}
+        honest = estimator.honest_scores(X, y, sample_weight, **learned)
+        decisions = {}
+        if isinstance(estimator, BayesProfitClassifier):
+            decisions["row by row"] = gain_of_flagging(check_gains(table, len(honest)), honest) > 0
+        return cls.from_scores(
+            honest,
+            column_or_1d(y) == estimator.pos_label_,
+            table,
+            thresholds={"in use": estimator.threshold_},
+            decisions=decisions,
+            sample_weight=sample_weight,
+            ax=ax,
+            **kwargs,
+        )
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike,
+        y: ArrayLike,
+        gains: ArrayLike,
+        *,
+        thresholds: Mapping[str, float] | None = None,
+        decisions: Mapping[str, ArrayLike] | None = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of given scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Higher means more likely positive. Of rows that the model did not see, if the curve is to be believed.
+        y : array-like of shape (n_samples,)
+            The truth: booleans, 0 and 1, or -1 and 1.
+        gains : array-like of shape (n_samples, 4) or (4,)
+            What each outcome (tp, fp, tn, fn) of a row earns.
+        thresholds : mapping of str to float, optional
+            Cuts of the score to mark, by name; the best one if not given.
+        decisions : mapping of str to array-like of bool, optional
+            Which rows other rules call positive, by name.
+        sample_weight, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        display
+        """
+        truth = column_or_1d(y) == 1
+        ruled = {"perfect decisions": truth, **(decisions or {})}
+        references = {
+            name: profit_score(truth, np.asarray(called, dtype=bool), gains, sample_weight=sample_weight)
+            for name, called in ruled.items()
+        }
+        curve = ThresholdCurveDisplay.from_scores(
+            scores,
+            truth,
+            objective=Profit(),
+            thresholds=thresholds,
+            sample_weight=sample_weight,
+            gains=gains,
+            ax=ax,
+            **kwargs,
+        )
+        return cls(curve, references)._add_references()
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `stairs`, such as ``color``.
+
+        Returns
+        -------
+        self
+        """
+        self.curve.plot(ax, **kwargs)
+        return self._add_references()
+
+    def _add_references(self) -> Self:
+        self.ax_, self.figure_ = self.curve.ax_, self.curve.figure_
+        styles = _REFERENCES * len(self.references)
+        self.lines_ = [
+            self.ax_.axhline(profit, color=color, linestyle=dashes, linewidth=1, label=f"{name}: {profit:,.0f}")
+            for (name, profit), (color, dashes) in zip(self.references.items(), styles, strict=False)
+        ]
+        self.ax_.autoscale(axis="y")
+        self.ax_.legend(framealpha=1)
+        return self
+
+
+class ProfitMenuDisplay:
+    """Profit, precision and recall against the price of a wrong alarm (Figure 6.1 of the thesis).
+
+    Make one with :meth:`from_estimator`, or from a menu that is at hand; the parameters become attributes.
+
+    Parameters
+    ----------
+    menu : sequence of MenuEntry
+        Of :func:`~scarce.profit.profit_menu`.
+    name : str, default="ζ"
+        What the values are called.
+
+    Attributes
+    ----------
+    axes_ : pair of matplotlib Axes
+        Where it was drawn: the profit above, the rates below.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from scarce.plotting import ProfitMenuDisplay
+    >>> from scarce.profit import BayesProfitClassifier, Gains
+    >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
+    >>> gains = Gains(tn=10, fn=-80, fp="10 - zeta", zeta=5)
+    >>> model = BayesProfitClassifier(LogisticRegression())
+    >>> display = ProfitMenuDisplay.from_estimator(model, X, y, gains, [5, 20, 40])
+    >>> display.menu[2].precision > display.menu[0].precision
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, menu: Sequence[MenuEntry], name: str = "ζ") -> None:
+        self.menu = list(menu)
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        gains: Gains,
+        values: Iterable[float],
+        *,
+        constant: str = "zeta",
+        cv: Any = 5,
+        axes: Any = None,
+    ) -> Self:
+        """Make the menu and draw it; parameters as for :func:`~scarce.profit.profit_menu`, and `axes` to draw in."""
+        _pyplot()  # The menu may take long: a missing library must be told before.
+        menu = profit_menu(estimator, X, y, gains, values, constant=constant, cv=cv)
+        return cls(menu, "ζ" if constant == "zeta" else constant).plot(axes)
+
+    def plot(self, axes: Any = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        axes : pair of matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        self
+        """
+        if axes is None:
+            axes = _pyplot().subplots(2, 1, sharex=True, layout="constrained")[1]
+        above, below = self.axes_ = axes
+        self.figure_ = above.figure
+        values = [entry.value for entry in self.menu]
+        above.plot(values, [entry.profit for entry in self.menu], color="#000000", marker="o")
+        for entry in self.menu:
+            if np.isfinite(entry.gap):
+                above.annotate(
+                    f"gap {entry.gap:.2%}",
+                    (entry.value, entry.profit),
+                    (0, 6),
+                    textcoords="offset points",
+                    fontsize=8,
+                    horizontalalignment="center",
+                )
+        above.set(ylabel="Profit, by the gains as they are")
+        above.margins(y=0.2)
+        for rate, color, marker in _RATES:
+            label = {"f1": "F1"}.get(rate, rate)
+            below.plot(values, [getattr(entry, rate) for entry in self.menu], color=color, marker=marker, label=label)
+        below.set(xlabel=f"{self.name} that the model is learned with", ylabel="Rate", ylim=(0, 1))
+        below.legend(framealpha=1)
+        for ax in axes:
+            ax.margins(x=0.12)  # room for the words at the ends
+        return self
