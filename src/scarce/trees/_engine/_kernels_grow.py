@@ -155,6 +155,8 @@ def grow(
     keep = binned and whole and all_features
     features = np.arange(d)
     state = np.uint64(seed)
+    zero: Any = np.int64(0)  # a plain 0 has a type of its own, for which all that is called would be compiled once more
+    none: Any = np.int64(-1)
     height = min(rule.max_depth, end - start) + 2
     stack = np.empty((height, 6), np.int64)  # start, end, depth, parent, whether right, histogram slot
     stack_parameter = np.empty((height, 2), np.float64)  # the budget; the value inherited from the parent's split
@@ -166,9 +168,9 @@ def grow(
     best_subset = np.zeros(WORDS, np.uint64)
     node_sums(rows, start, end, stats, wide, sums)
     root_weight = sums[0]
-    depth_of_stack = 1
-    push(stack, stack_parameter, 0, start, end, 0, -1, 0, -1, parameter, sums[1] / sums[0])
-    n_nodes = 0
+    depth_of_stack = zero + 1
+    push(stack, stack_parameter, zero, start, end, zero, none, zero, none, parameter, sums[1] / sums[0])
+    n_nodes = zero
     while depth_of_stack > 0:
         depth_of_stack -= 1
         lo = stack[depth_of_stack, 0]
@@ -204,7 +206,7 @@ def grow(
         if rule.criterion == TOP_K:
             open_ = open_ and 0 < budget < sums[0]
         best = -math.inf
-        best_feature, best_low, best_high, best_missing = -1, -1, -1, False
+        best_feature, best_low, best_high, best_missing = none, none, none, False
         if open_:
             if binned:
                 for i in range(lo, hi):
@@ -282,7 +284,7 @@ def grow(
             for feature in range(d):
                 if columns.n_categories[feature] == 0:
                     part(order[feature], lo, hi, left, buffer)
-        left_slot, right_slot = -1, -1
+        left_slot, right_slot = none, none
         small_is_left = middle - lo <= hi - middle
         large = max(middle - lo, hi - middle)
         if keep and depth + 1 < rule.max_depth and large >= WORTH_SUBTRACTING:
@@ -345,7 +347,9 @@ def grow(
             else:
                 right_budget, left_budget = min(budget, wr), max(budget - wr, 0.0)
         at = depth_of_stack
-        push(stack, stack_parameter, at, middle, hi, depth + 1, node, 1, right_slot, right_budget, right_inherited)
-        push(stack, stack_parameter, at + 1, lo, middle, depth + 1, node, 0, left_slot, left_budget, left_inherited)
+        push(
+            stack, stack_parameter, at, middle, hi, depth + 1, node, zero + 1, right_slot, right_budget, right_inherited
+        )
+        push(stack, stack_parameter, at + 1, lo, middle, depth + 1, node, zero, left_slot, left_budget, left_inherited)
         depth_of_stack += 2
     return n_nodes

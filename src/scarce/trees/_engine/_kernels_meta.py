@@ -94,10 +94,11 @@ def grow_meta(
     n = rows.shape[0]
     d = columns.n_categories.shape[0]
     exact = columns.bins.shape[1] == 0
-    n_nodes = n_blocks = n_leaves = 0
+    zero: Any = np.int64(0)  # see `grow`
+    n_nodes = n_blocks = n_leaves = zero
     stack = np.empty((max_depth + 2, 5), np.int64)  # start, end, depth, parent block, which side
-    push_block(stack, 0, 0, n, 1, -1, 0)
-    waiting = 1
+    push_block(stack, zero, zero, n, zero + 1, zero - 1, zero)
+    waiting = zero + 1
     state = np.uint64(seed)
     leaves = np.empty(tree.feature.shape[0], np.int64)
     while waiting > 0:
@@ -111,7 +112,7 @@ def grow_meta(
         for i in range(lo, hi):
             w += stats[rows[i], 0]
             p += stats[rows[i], 1]
-        found = size = n_ends = 0
+        found = size = n_ends = zero
         if depth <= max_depth and 0 < p < w and hi - lo >= min_split:
             for i in range(lo, hi):
                 scratch.rows[i] = rows[i]
@@ -163,8 +164,8 @@ def grow_meta(
                 if columns.n_categories[feature] == 0:
                     part(order[feature], lo, hi, scratch.left, scratch.buffer)
         n_nodes += size
-        push_block(stack, waiting, middle, hi, depth + 1, n_blocks, 1)
-        push_block(stack, waiting + 1, lo, middle, depth + 1, n_blocks, 0)
+        push_block(stack, waiting, middle, hi, depth + 1, n_blocks, zero + 1)
+        push_block(stack, waiting + 1, lo, middle, depth + 1, n_blocks, zero)
         waiting += 2
         n_blocks += 1
     for block in range(n_blocks):

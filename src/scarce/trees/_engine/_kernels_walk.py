@@ -41,8 +41,9 @@ def walk(X: Any, graph: Any, mode: int, leaf: NDArray, distance: NDArray) -> Non
     PATH: the smallest distance to a threshold on the way. BOUNDARY: the smallest distance, in standard deviations, to
     the box of a leaf of the other label. Both are signed by the majority of the leaf.
     """
+    zero: Any = np.int64(0)  # a plain 0 would compile `goes_left` twice
     for i in range(X.shape[0]):
-        node = block = 0
+        node = block = zero
         nearest = math.inf
         while True:
             feature = graph.feature[node]
