@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, f, norm, rankdata
 from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
@@ -19,6 +18,7 @@ from benchmarks.rows import Detail, Row, Run
 from scarce.datasets import DatasetUnavailable, load, load_keel_folds
 from scarce.metrics import gmean_score
 from scarce.neighbors import CCNND, GFRNN, KENN, PNN, GammaKNN, InformativeKNN
+from scarce.study.statistics import Ranking, bonferroni_dunn, critical_difference, rank_methods
 
 FloatArray = NDArray[np.float64]
 
@@ -56,47 +56,9 @@ TRIED: dict[str, list[ClassifierMixin]] = {
     ],
 }
 MEASURES = {"GM": gmean_score, "AA": balanced_accuracy_score}
-ALPHA = 0.05
 _QUICK_ROWS = 500
 
 Folds = list[tuple[FloatArray, NDArray[np.int64], FloatArray, NDArray[np.int64]]]
-
-
-class Ranking(NamedTuple):
-    """Mean ranks of methods over sets, and whether they differ (Demsar, JMLR 2006)."""
-
-    ranks: FloatArray
-    friedman: float
-    friedman_p: float
-    iman_davenport: float
-    iman_davenport_p: float
-    critical_difference: float
-
-
-def compare(values: FloatArray) -> Ranking:
-    """Rank the methods (columns) on each set (row), 1 being the best, and test whether they differ.
-
-    The critical difference is that of Bonferroni and Dunn for the comparison of all others with one control.
-    """
-    n, k = values.shape
-    # Equal results may differ in their last bits.
-    ranks = rankdata(-values.round(10), axis=1).mean(axis=0)
-    statistic = 12 * n / (k * (k + 1)) * (np.sum(ranks**2) - k * (k + 1) ** 2 / 4)
-    left = n * (k - 1) - statistic
-    ratio = (n - 1) * statistic / left if left > 0 else np.inf
-    return Ranking(
-        ranks,
-        float(statistic),
-        float(chi2.sf(statistic, k - 1)),
-        float(ratio),
-        float(f.sf(ratio, k - 1, (k - 1) * (n - 1))),
-        bonferroni_dunn(n, k),
-    )
-
-
-def bonferroni_dunn(n_sets: int, n_methods: int) -> float:
-    quantile = norm.ppf(1 - ALPHA / (2 * (n_methods - 1)))
-    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
 def keel_quality(run: Run) -> list[Row]:
@@ -132,37 +94,44 @@ def _report(
         measure: np.column_stack([np.max([found[repr(m)][measure] for m in group[name]], axis=0) for name in names])
         for measure in MEASURES
     }
-    rankings = {measure: compare(table) for measure, table in values.items()}
+    rankings = {measure: rank_methods(table) for measure, table in values.items()}
+    significant = _difference(names, sets)
     columns = ["method", *(f"{what} {measure}" for measure in MEASURES for what in ("mean", "rank", "Δ rank"))]
     lines: list[list[str | float]] = []
     for j in np.argsort(rankings["GM"].ranks):
         line: list[str | float] = [names[j]]
         for measure, ranking in rankings.items():
             behind = ranking.ranks[j] - ranking.ranks[names.index(CONTROL)]
-            far = "*" if abs(behind) >= ranking.critical_difference else ""
+            far = "*" if abs(behind) >= significant else ""
             line += [float(values[measure][:, j].mean()), float(ranking.ranks[j]), f"{behind:+.3f}{far}"]
         lines.append(line)
     run.details.append(Detail(f"KEEL, {len(sets)} sets, {how}; * differs from {CONTROL}", columns, lines))
     by_set = [[name, *row] for name, row in zip(sets, values["GM"].tolist(), strict=True)]
     run.details.append(Detail(f"GM by set, {how}", ["set", *names], by_set))
-    return [_verdict(measure, names, ranking, how, note, len(sets)) for measure, ranking in rankings.items()]
+    return [_verdict(measure, names, ranking, how, note, sets) for measure, ranking in rankings.items()]
 
 
-def _verdict(measure: str, names: list[str], ranking: Ranking, how: str, note: str, n_sets: int) -> Row:
+def _difference(names: list[str], sets: Collection[str]) -> float:
+    """Return by how much mean ranks must differ from the control's, after Bonferroni and Dunn."""
+    return critical_difference(bonferroni_dunn(len(names)), len(names), len(sets))
+
+
+def _verdict(measure: str, names: list[str], ranking: Ranking, how: str, note: str, sets: Collection[str]) -> Row:
     rank = dict(zip(names, ranking.ranks.tolist(), strict=True))
     own = rank[CONTROL]
+    far = _difference(names, sets)
     # Another radius is no rival to the claim.
     rivals = [name for name in names if not name.startswith(CONTROL)]
     best = min(rivals, key=rank.__getitem__)
-    beaten = [name for name in rivals if rank[name] - own >= ranking.critical_difference]
-    better = [name for name in rivals if own - rank[name] >= ranking.critical_difference]
+    beaten = [name for name in rivals if rank[name] - own >= far]
+    better = [name for name in rivals if own - rank[name] >= far]
     told = (
         f"claim {'confirmed' if own < rank[best] else 'refuted'}, best of the others: {best}; significantly worse: "
         f"{', '.join(beaten) or 'none'}; significantly better: {', '.join(better) or 'none'}; Friedman "
         f"{ranking.friedman:.1f} (p {ranking.friedman_p:.1g}), Iman-Davenport {ranking.iman_davenport:.1f} "
-        f"(p {ranking.iman_davenport_p:.1g}), Bonferroni-Dunn difference {ranking.critical_difference:.3f}"
+        f"(p {ranking.iman_davenport_p:.1g}), Bonferroni-Dunn difference {far:.3f}"
     )
-    what = f"{CONTROL}'s mean rank of {len(names)} by {measure}, {n_sets} KEEL sets, {how}; peer: best of the others"
+    what = f"{CONTROL}'s mean rank of {len(names)} by {measure}, {len(sets)} KEEL sets, {how}; peer: best of the others"
     return Row(what, own, rank[best], own / rank[best], note="; ".join(filter(None, (told, note))))
 
 

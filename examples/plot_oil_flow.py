@@ -26,46 +26,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from scarce.neighbors import CCNND, NWKNN
+from scarce.study.simulated import STATES, flow_rows, simulate_flow
 
-STATES = ("normal", "slugging", "churn")
 COLOURS = dict(zip(STATES, ("#E69F00", "#0072B2", "#009E73"), strict=True))
 TRAIN = dict(zip(STATES, (1500, 50, 10), strict=True))
 N_TEST = 500
-# From the shortest to the longest period, in samples, and from the lowest to the highest amplitude.
-OSCILLATIONS = {"slugging": ((35, 55), (5, 14)), "churn": ((14, 16), (1.5, 2.5))}
-LAGS = 4 * np.arange(6)
-WINDOW = 16
-
-
-def simulate(state: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n samples of a made-up flow, as deviations from its usual level."""
-    flow = np.empty(n)
-    flow[0] = 0.0
-    for i, push in enumerate(rng.normal(0, 0.5, n - 1), start=1):
-        flow[i] = 0.6 * flow[i - 1] + push
-    if state == "normal":
-        return flow
-    # Every 40 samples another period and another height, so that no two oscillations are the same.
-    stretches = n // 40 + 1
-    (shortest, longest), (lowest, highest) = OSCILLATIONS[state]
-    phase = np.cumsum(1 / np.repeat(rng.uniform(shortest, longest, stretches), 40)[:n])
-    height = np.repeat(rng.uniform(lowest, highest, stretches), 40)[:n]
-    wave = 4 * np.abs(phase % 1 - 0.5) - 1 if state == "slugging" else np.sin(2 * np.pi * phase)
-    return flow + height * wave
-
-
-def embed(flow: np.ndarray) -> np.ndarray:
-    """Return one row for each moment that has enough past: six samples and the power of a window."""
-    now = np.arange(max(LAGS.max(), WINDOW), len(flow))
-    power = np.convolve(flow**2, np.ones(WINDOW) / WINDOW, mode="valid")[now - WINDOW]
-    return np.column_stack((flow[now[:, None] - LAGS], power))
-
-
-def draw(sizes: dict[str, int], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return so many rows of each state, from moments drawn at random."""
-    rows = {state: embed(simulate(state, 4 * n + 500, rng)) for state, n in sizes.items()}
-    X = np.concatenate([rng.permutation(rows[state])[:n] for state, n in sizes.items()])
-    return X, np.repeat(list(sizes), list(sizes.values()))
 
 
 def compare(trials: int) -> dict[str, np.ndarray]:
@@ -78,8 +43,8 @@ def compare(trials: int) -> dict[str, np.ndarray]:
     tables = dict.fromkeys(models, np.zeros((3, 3)))
     for trial in range(trials):
         rng = np.random.default_rng(trial)
-        X, y = draw(TRAIN, rng)
-        X_new, y_new = draw(dict.fromkeys(STATES, N_TEST), rng)
+        X, y = flow_rows(TRAIN, rng)
+        X_new, y_new = flow_rows(dict.fromkeys(STATES, N_TEST), rng)
         scaler = StandardScaler().fit(X)
         for name, model in models.items():
             said = model.fit(scaler.transform(X), y).predict(scaler.transform(X_new))
@@ -92,8 +57,8 @@ def learn_churn(trials: int) -> dict[str, np.ndarray]:
     recognised = {state: np.zeros(TRAIN["churn"]) for state in STATES}
     for trial in range(trials):
         rng = np.random.default_rng(trial)
-        X, y = draw(TRAIN, rng)
-        X_new, y_new = draw(dict.fromkeys(STATES, N_TEST), rng)
+        X, y = flow_rows(TRAIN, rng)
+        X_new, y_new = flow_rows(dict.fromkeys(STATES, N_TEST), rng)
         known = y != "churn"
         scaler = StandardScaler().fit(X[known])
         X, X_new = scaler.transform(X), scaler.transform(X_new)
@@ -122,7 +87,7 @@ def main(out: Path) -> None:
     figure.suptitle("Oil flow, SIMULATED: three states, 1500 / 50 / 10 rows to learn from")
     rng = np.random.default_rng(0)
     for panel, state in zip("nsc", STATES, strict=True):
-        axes[panel].plot(np.arange(240) / 2, simulate(state, 240, rng), color=COLOURS[state], linewidth=1)
+        axes[panel].plot(np.arange(240) / 2, simulate_flow(state, 240, rng), color=COLOURS[state], linewidth=1)
         axes[panel].set(title=f"{state} (simulated)", xlabel="minutes", ylim=(-18, 18))
     axes["n"].set_ylabel("flow, beside its usual level")
     for panel, (name, table) in zip("123", tables.items(), strict=True):

@@ -1,4 +1,4 @@
-"""The command line: ``scarce audit``, ``scarce score`` and ``scarce data``."""
+"""The command line: ``scarce audit``, ``scarce score``, ``scarce study`` and ``scarce data``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ except ModuleNotFoundError as missing:
     sys.stderr.write(f'The command scarce needs {missing.name}; install it with: pip install "scarce[audit]"\n')
     raise SystemExit(2) from missing
 
+from scarce.study.cli import study_app
+
 if TYPE_CHECKING:
     from scarce.audit import Audit
 
@@ -30,10 +32,12 @@ app = typer.Typer(
     help="Learn from few positives: rank the rows to check, with reasons.",
 )
 data_app = typer.Typer(no_args_is_help=True, help="Real data sets by name.")
+app.add_typer(study_app, name="study")
 app.add_typer(data_app, name="data")
 
 WIDTH = 100
-NEEDED = {"jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "skops"}
+NEEDED = dict.fromkeys(("jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "skops"), "audit")
+NEEDED |= {"scikit_posthocs": "study", "imblearn": "sampling"}
 
 
 @app.command("audit")
@@ -163,12 +167,13 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in NEEDED:
             raise
-        _leave(f'The audit needs {error.name}; install it with: pip install "scarce[audit]"', 2)
+        _leave(f'This command needs {error.name}; install it with: pip install "scarce[{NEEDED[error.name]}]"', 2)
     except (ValueError, OSError) as error:
         from scarce.audit import AuditError
         from scarce.datasets import DatasetUnavailable
+        from scarce.study import StudyError
 
-        if not isinstance(error, (AuditError, DatasetUnavailable)):
+        if not isinstance(error, (AuditError, DatasetUnavailable, StudyError)):
             raise
         _leave(str(error), 2)
 

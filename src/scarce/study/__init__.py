@@ -1,0 +1,12 @@
+"""Experiments as named, resumable runs: the papers' tables, and comparisons on tables of your own.
+
+A study is a small file that names sets, methods, a protocol and what a paper printed. One runner computes any of them
+into a store, and one report sets the paper's figures beside ours.
+"""
+
+from .runner import Progress, run_study
+from .spec import Study, StudyError, list_studies, load_study
+from .store import Outcome, Store
+from .tables import tabulate
+
+__all__ = ["Outcome", "Progress", "Store", "Study", "StudyError", "list_studies", "load_study", "run_study", "tabulate"]

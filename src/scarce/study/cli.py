@@ -1,0 +1,263 @@
+"""The command ``scarce study``: list, run, show, compare, and the page of all results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from .runner import Progress
+    from .spec import Study
+
+# Everything else is imported where it is used, so that help comes at once.
+
+__all__ = ["study_app"]
+
+study_app = typer.Typer(
+    no_args_is_help=True, help="The papers' tables, theirs beside ours, and comparisons of your own."
+)
+
+WIDTH = 140
+# A live table with more columns than this would not fit on a screen.
+MOST_COLUMNS = 12
+VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagrees": "red"}
+
+Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
+Names = Annotated[list[str], typer.Argument(help="Names that scarce study list gives, or a TOML file of your own.")]
+Splits = Annotated[int | None, typer.Option(help="Only the first splits; the output says so.")]
+Sets = Annotated[str | None, typer.Option(help="Only these sets, separated by commas.")]
+Methods = Annotated[str | None, typer.Option(help="Only these methods, separated by semicolons.")]
+Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 is one for each core.")]
+Dask = Annotated[str | None, typer.Option(help="Address of a Dask scheduler, whose workers compute instead.")]
+PaperGrid = Annotated[bool, typer.Option("--paper-grid", help="Choose by the paper's grid where ours is exact.")]
+
+
+@study_app.command("list")
+def list_command(out: Out = Path("study")) -> None:
+    """List the studies, how many cells each has, and how many of them are in the store."""
+    from .runner import needs
+    from .spec import list_studies, load_study
+
+    table = Table("name", "what", box=None)
+    table.add_column("sets", justify="right")
+    table.add_column("cells", justify="right")
+    table.add_column("done", justify="right")
+    with _store(out, needed=False) as store:
+        for name in list_studies():
+            study = load_study(name)
+            keys = {planned.cell.key for planned in study.plan()}
+            done = f"{len(store.read(keys)):,}" if store else "0"
+            absent = sorted(set(needs(study).values()))
+            what = escape(study.title) + (f" [yellow](needs {', '.join(absent)})[/]" if absent else "")
+            table.add_row(name, what, str(len(study.sets)), f"{len(keys):,}", done)
+    _console().print(table)
+
+
+@study_app.command("run")
+def run_command(
+    names: Names,
+    out: Out = Path("study"),
+    sets: Sets = None,
+    splits: Splits = None,
+    methods: Methods = None,
+    jobs: Jobs = -1,
+    dask: Dask = None,
+    paper_grid: PaperGrid = False,
+) -> None:
+    """Compute what is not in the store yet, print the table and write the report. Run it again to go on."""
+    for name in names:
+        _run(_reduced(name, sets, splits, methods, paper_grid), out, jobs, dask)
+
+
+@study_app.command("show")
+def show_command(
+    names: Names,
+    out: Out = Path("study"),
+    sets: Sets = None,
+    splits: Splits = None,
+    methods: Methods = None,
+    paper_grid: PaperGrid = False,
+) -> None:
+    """Print and write the report of what is in the store, and compute nothing."""
+    for name in names:
+        with _store(out) as store:
+            _report(_reduced(name, sets, splits, methods, paper_grid), store, out)
+
+
+@study_app.command("compare")
+def compare_command(
+    data: Annotated[list[Path], typer.Option(help="CSV or Parquet with known outcomes; repeat for more tables.")],
+    target: Annotated[str, typer.Option(help="Column of outcomes, with two values.")],
+    methods: Annotated[
+        str | None, typer.Option(help="Estimators of scarce, separated by commas; all of them if left out.")
+    ] = None,
+    positive: Annotated[str | None, typer.Option(help="Outcome to look for; the rarer one if left out.")] = None,
+    metric: Annotated[str, typer.Option(help="ap, f1, gm, aa, precision, sensitivity or specificity.")] = "ap",
+    splits: Annotated[int, typer.Option(help="How often 20 % of the rows are held out.")] = 5,
+    out: Out = Path("study"),
+    jobs: Jobs = -1,
+    dask: Dask = None,
+) -> None:
+    """Compare methods on your own tables as the papers do, with strong rivals beside them."""
+    from .own import own_study
+
+    study = own_study(data, target, methods.split(",") if methods else None, positive, metric, splits)
+    _run(study, out, jobs, dask)
+
+
+@study_app.command("page")
+def page_command(
+    file: Annotated[Path, typer.Argument(help="Markdown file to write.")],
+    out: Out = Path("study"),
+) -> None:
+    """Write the map of all results in the store: the paper's figure, ours, the difference, p, and the command."""
+    from .page import write_page
+
+    with _store(out) as store:
+        write_page(store, file)
+    typer.echo(f"{file} is written.")
+
+
+def _reduced(name: str, sets: str | None, splits: int | None, methods: str | None, paper_grid: bool) -> Study:
+    from .spec import load_study
+
+    study = load_study(name, paper_grid=paper_grid)
+    return study.reduce(
+        sets=sets.split(",") if sets else (), splits=splits, methods=methods.split(";") if methods else ()
+    )
+
+
+def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
+    from .runner import needs, run_study
+
+    console = _console()
+    for column, name in needs(study).items():
+        console.print(f"{column} is left out: it needs estimator {name}.", style="yellow", markup=False)
+    with _store(out, needed=False, make=True) as store:
+        with _live(study) as tell:
+            progress = run_study(study, store, n_jobs=jobs, dask=dask, tell=tell)
+        _report(study, store, out)
+    told = f"{progress.new:,} cells computed, {progress.total - progress.new - progress.failed:,} others"
+    if progress.failed:
+        told += f", {progress.failed:,} failed"
+    if progress.elsewhere:
+        told += f"; another process is working on {progress.elsewhere:,} of them, run this again for the whole table"
+    console.print(told + ".", markup=False)
+
+
+def _report(study: Study, store: Any, out: Path) -> None:
+    from .report import write_report
+
+    folder = out / study.name.replace("/", "-")
+    data = write_report(study, store, folder)
+    print_study(data, _console())
+    _console().print(f"Report, CSV and LaTeX: {folder}", soft_wrap=True, markup=False)
+
+
+def print_study(data: Mapping[str, Any], console: Console) -> None:
+    """Print the summary of a study: a line for each method, the verdicts, and what was left out."""
+    from .report import number, p_text, signed
+
+    console.print(f"{data['name']}: {data['title']}", style="bold", markup=False)
+    console.print(f"{data['source']}; {data['cells']['done']:,} of {data['cells']['total']:,} cells", markup=False)
+    for said in data["reduced"]:
+        console.print(f"Reduced: {said}.", style="yellow", markup=False)
+    for table in data["tables"]:
+        shown = Table("method", title=f"{table['label']}, mean over sets", title_justify="left", box=None)
+        for title in ("ours", "sets", "printed", "difference", "p"):
+            shown.add_column(title, justify="right")
+        columns = [c for c in table["columns"] if c["n_sets"]]
+        best = (min if data["lower_is_better"] else max)((c["mean"] for c in columns), default=None)
+        for column in columns:
+            far = column["p"] is not None and column["p"] < 0.05
+            shown.add_row(
+                ("★ " if column["mean"] == best else "  ") + escape(column["column"]),
+                number(column["mean"]),
+                str(column["n_sets"]),
+                number(column["printed_mean"]),
+                f"[red]{signed(column['difference'])}[/]" if far else signed(column["difference"]),
+                p_text(column["p"]),
+                style="bold" if column["mean"] == best else None,
+            )
+        console.print(shown)
+    for claim in data["claims"]:
+        where = f" ({claim['scaling']})" if claim["scaling"] else ""
+        style = VERDICTS.get(claim["verdict"], "yellow")
+        console.print(f"[{style}]{claim['verdict']:<10}[/] {escape(claim['text'])}{where}; {escape(claim['detail'])}")
+    for erratum in data["errata"]:
+        console.print(f"Erratum {erratum['id']}: {erratum['text']}", style="dim", markup=False)
+    for place, message in list(data["failures"].items())[:5]:
+        console.print(f"{place} failed: {message}", style="red", markup=False)
+
+
+@contextmanager
+def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[Any]:
+    from .spec import StudyError
+    from .store import Store
+
+    file = out / "store.sqlite"
+    if not make and not file.exists():
+        if needed:
+            raise StudyError(f"There are no results in {out}; run a study first, or name its folder with --out.")
+        yield None
+        return
+    with Store(file) as store:
+        yield store
+
+
+@contextmanager
+def _live(study: Study) -> Iterator[Any]:
+    """Show one table, sets by methods, of what is done, and the time left."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    start = time.monotonic()
+    with Live(console=console, transient=True, refresh_per_second=4) as live:
+        yield lambda progress: live.update(progress_table(study, progress, time.monotonic() - start))
+
+
+def progress_table(study: Study, progress: Progress, seconds: float) -> Group:
+    """Return the live table of a run."""
+    columns = list(dict.fromkeys(method.column for method in study.methods))
+    wide = len(columns) > MOST_COLUMNS
+    shown = ["all methods"] if wide else columns
+    table = Table("set", *map(escape, shown), box=None, padding=(0, 1))
+    for set_ in study.sets:
+        counts: Sequence[Sequence[int]] = [progress.by_place.get((set_["label"], column), (0, 0)) for column in columns]
+        if wide:
+            counts = [[sum(done) for done in zip(*counts, strict=True)]]
+        table.add_row(set_["label"], *(_count(*count) for count in counts))
+    left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
+    failed = f", {progress.failed:,} failed" if progress.failed else ""
+    told = f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
+    return Group(table, Text(told))
+
+
+def _count(done: int, total: int) -> str:
+    if not total:
+        return "[dim]–[/]"
+    return f"[green]{done}/{total}[/]" if done == total else f"{done}/{total}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes}:{rest:02}"
+
+
+def _console(*, stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    return console

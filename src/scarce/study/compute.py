@@ -1,0 +1,99 @@
+"""One cell, computed: fit on the training rows, choose nothing on the others, measure."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+import scarce
+
+from .build import build
+from .data import rows_of
+from .measures import MEASURES
+from .spec import Cell, StudyError
+from .store import Outcome
+
+__all__ = ["compute"]
+
+_PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "imblearn": "imbalanced-learn"}
+_PACKAGES |= {name: name for name in ("lightgbm", "numba", "joblib")}
+
+
+def compute(cell: Cell) -> Outcome:
+    """Fit and measure one cell. What goes wrong is told in the outcome, so that the other cells go on."""
+    try:
+        with warnings.catch_warnings():
+            # A method may warn of too few positives or of slow convergence; that is part of how it does.
+            warnings.simplefilter("ignore")
+            return _compute(cell)
+    except StudyError as error:
+        return Outcome(error=str(error))
+    except Exception as error:
+        return Outcome(error=f"{type(error).__name__}: {error}")
+
+
+def _compute(cell: Cell) -> Outcome:
+    rows = rows_of(cell.set, cell.protocol, cell.split)
+    measure = MEASURES[cell.measures]
+    fewest = int(np.unique(rows.y_train, return_counts=True)[1].min())
+    binary = rows.y_train.dtype.kind in "iu"
+    model = build(cell.method, cell.protocol, seed=cell.split, fewest=fewest, binary=binary)
+    extra: dict[str, Any] = {"model__gains": rows.gains_train} if cell.method.get("gains") else {}
+    if cell.protocol.get("warm"):
+        # What is compiled or imported at the first use is no part of the time.
+        measure.call(clone(model).fit(rows.X_train, rows.y_train, **extra), rows)
+    cpu = time.process_time()
+    with _peak_memory() as peak:
+        start = time.perf_counter()
+        model.fit(rows.X_train, rows.y_train, **extra)
+        fitted = time.perf_counter()
+        called = measure.call(model, rows)
+        told = time.perf_counter()
+    cpu = time.process_time() - cpu
+    figures = measure.figures(getattr(model, "best_estimator_", model).steps[-1][1], rows, called)
+    chosen = {str(k): str(v) for k, v in getattr(model, "best_params_", {}).items()}
+    return Outcome(figures, fitted - start, told - fitted, cpu, peak(), chosen, _versions(), rows.note)
+
+
+@contextmanager
+def _peak_memory() -> Iterator[Any]:
+    """Give a function that says, in MB, how far the memory of this process rose above what it held before."""
+    status = Path("/proc/self/status")
+    try:
+        # Linux forgets the highest memory of a process when asked to.
+        Path("/proc/self/clear_refs").write_text("5")
+        before = _field(status, "VmRSS")
+        yield lambda: max(0.0, (_field(status, "VmHWM") - before) / 1024)
+    except OSError:
+        unit = 1024**2 if sys.platform == "darwin" else 1024
+        yield lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _field(status: Path, name: str) -> float:
+    return float(next(line for line in status.read_text().splitlines() if line.startswith(name)).split()[1])
+
+
+def _versions() -> dict[str, str]:
+    used = [package for module, package in _PACKAGES.items() if module in sys.modules]
+    return {
+        "python": platform.python_version(),
+        "scarce": scarce.__version__,
+        **{name: _version(name) for name in used},
+    }
+
+
+@cache
+def _version(package: str) -> str:
+    return importlib.metadata.version(package)

@@ -1,0 +1,156 @@
+"""What is measured on the test rows of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
+
+from scarce.metrics import profit_score
+
+from .data import Rows
+
+__all__ = ["LABELS", "MEASURES"]
+
+LABELS = {
+    "f1": "F1",
+    "gm": "G-mean",
+    "aa": "balanced accuracy",
+    "ap": "average precision",
+    "precision": "precision",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "p@100": "precision among as many rows as there are positives",
+    "error": "error rate",
+    "gap": "gap to the greatest profit",
+    "seconds": "seconds of processor time",
+    "gamma": "γ",
+    "bound": "certified bound of F1",
+    "envelope": "highest F1 outside all cones",
+    "envelope of Parambath": "highest F1 outside the cones of Parambath et al.",
+    "area": "area outside all cones",
+    "area of Parambath": "area outside the cones of Parambath et al.",
+    "train_f1": "F1 on the training rows",
+}
+# Precision is taken among the first rows, as many as so many per cent of the number of positives.
+SHARES = tuple(range(10, 101, 10))
+_ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_"}
+
+
+class Called(NamedTuple):
+    """What a model said of the test rows."""
+
+    labels: NDArray[Any]
+    scores: NDArray[np.float64] | None = None
+
+
+class Measure(NamedTuple):
+    """What is asked of a model, which is timed, and what is made of it, which is not."""
+
+    call: Callable[[Any, Rows], Called]
+    figures: Callable[[Any, Rows, Called], dict[str, float]]
+
+
+def _labels(model: Any, rows: Rows) -> Called:
+    return Called(model.predict(rows.X_test))
+
+
+def _labels_and_scores(model: Any, rows: Rows) -> Called:
+    for method in ("score_samples", "decision_function"):
+        if hasattr(model, method):
+            return Called(model.predict(rows.X_test), getattr(model, method)(rows.X_test))
+    return Called(model.predict(rows.X_test), model.predict_proba(rows.X_test)[:, 1])
+
+
+def _labels_for_money(model: Any, rows: Rows) -> Called:
+    try:
+        return Called(model.predict(rows.X_test, gains=rows.gains_test))
+    except TypeError:
+        return _labels(model, rows)
+
+
+def _decisions(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    (tn, fp), (fn, tp) = np.bincount(2 * (rows.y_test == 1) + (called.labels == 1), minlength=4).reshape(2, 2)
+    sensitivity, specificity = tp / max(tp + fn, 1), tn / max(tn + fp, 1)
+    figures = {
+        "f1": 2 * tp / max(2 * tp + fp + fn, 1),
+        "precision": tp / max(tp + fp, 1),
+        "sensitivity": sensitivity,
+        "specificity": specificity,
+        "gm": float(np.sqrt(sensitivity * specificity)),
+        "aa": (sensitivity + specificity) / 2,
+    }
+    learned = {name: getattr(model, attribute, None) for name, attribute in _ATTRIBUTES.items()}
+    figures |= {name: float(value) for name, value in learned.items() if isinstance(value, float | np.floating)}
+    return {name: float(value) for name, value in figures.items()}
+
+
+def _ranking(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    assert called.scores is not None
+    # Infinite scores would be in order, yet no metric takes them.
+    scores = np.nan_to_num(np.asarray(called.scores, dtype=np.float64))
+    positives = int(rows.y_test.sum())
+    first = np.array([max(1, round(share * positives / 100)) for share in SHARES])
+    average, precision = ranking_figures(rows.y_test, scores, first)
+    shares = {f"p@{share}": float(value) for share, value in zip(SHARES, precision, strict=True)}
+    return {**_decisions(model, rows, called), "ap": average, **shares}
+
+
+def ranking_figures(
+    truth: NDArray[np.int64], scores: NDArray[np.float64], first: NDArray[np.intp]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the average precision, and the precision among the first rows for several numbers of them.
+
+    All come from one sort, which is why they are not asked of scikit-learn and `scarce.metrics` one by one: these
+    check their arguments anew for each, and that took longer than many a fit.
+    """
+    order = np.argsort(-scores, kind="stable")
+    last_of_ties = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
+    seen, found = last_of_ties + 1, np.cumsum(truth[order])[last_of_ties]
+    caught = np.diff(found, prepend=0)
+    average = float((caught * found / seen).sum() / max(found[-1], 1))
+    # Of rows tied at the cut each is among the first to the same extent.
+    return average, np.interp(first, np.append(0, seen), np.append(0, found)) / np.minimum(first, len(truth))
+
+
+def _confusion(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    """Measure, for each state, the share of it that is called each state, states in the order of the training rows."""
+    states = list(dict.fromkeys(rows.y_train.tolist()))
+    shares = confusion_matrix(rows.y_test, called.labels, labels=states, normalize="true")
+    figures = {f"{a}→{b}": float(shares[i, j]) for i, a in enumerate(states) for j, b in enumerate(states)}
+    return {"error": float(1 - np.trace(shares) / len(states)), **figures}
+
+
+def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    gains = rows.gains_test
+    if gains is None:
+        raise ValueError("The set has no gains.")
+    most = profit_score(rows.y_test, rows.y_test, gains)
+    profit = profit_score(rows.y_test, called.labels, gains)
+    return {**_decisions(model, rows, called), "profit": profit, "gap": (most - profit) / abs(most)}
+
+
+def _cone(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    """Measure how tight the cones of a search are, and those of Parambath et al. (2014) from the same models."""
+    from scarce.fmeasure.bounds import ErrorProfile, cones, parambath_cones, upper_envelope
+
+    path = {name: np.asarray(values) for name, values in model.path_.items()}
+    fitted = np.isfinite(path["fn"])
+    profile = ErrorProfile(path["fn"][fitted], path["fp"][fitted], float(np.mean(rows.y_train == 1)))
+    found = _decisions(model, rows, called)
+    for name, kind in (("", cones), (" of Parambath", parambath_cones)):
+        envelope = upper_envelope(kind(path["t"][fitted], profile, epsilon=model.epsilon))
+        found |= {f"envelope{name}": float(envelope.maximum), f"area{name}": float(envelope.area)}
+    return found
+
+
+MEASURES = {
+    "cone": Measure(_labels, _cone),
+    "binary": Measure(_labels_and_scores, _ranking),
+    "decisions": Measure(_labels, _decisions),
+    "confusion": Measure(_labels, _confusion),
+    "money": Measure(_labels_for_money, _money),
+}

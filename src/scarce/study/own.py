@@ -1,0 +1,66 @@
+"""A study of the user's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from scarce.registry import all_estimators
+
+from .data import describe_file
+from .spec import Study, StudyError, parse_study
+
+__all__ = ["own_study"]
+
+METRICS = ("ap", "f1", "gm", "aa", "precision", "sensitivity", "specificity")
+
+
+def own_study(
+    tables: Sequence[Path],
+    target: str,
+    methods: Sequence[str] | None = None,
+    positive: str | None = None,
+    metric: str = "ap",
+    splits: int = 5,
+) -> Study:
+    """Return a study that compares methods on tables, with the rivals of every study beside them.
+
+    Parameters
+    ----------
+    tables : sequence of Path
+        CSV or Parquet files with the same target.
+    target : str
+        The column of outcomes.
+    methods : sequence of str, default=None
+        Names of the registry; None is all of them.
+    positive : str, default=None
+        The outcome to look for; None is the rarer one.
+    metric : str, default="ap"
+        What the table shows; all others are in ``cells.csv``.
+    splits : int, default=5
+        How often a fifth of the rows is held out.
+    """
+    known = [name for name, _ in all_estimators()]
+    for name in methods or ():
+        if name not in known:
+            raise StudyError(f"There is no method {name!r}; there are {', '.join(known)}.")
+    if metric not in METRICS:
+        raise StudyError(f"There is no metric {metric!r}; there are {', '.join(METRICS)}.")
+    if splits < 1:
+        raise StudyError(f"A comparison needs at least one split; --splits is {splits}.")
+    # The wrapper is what the rivals are made of.
+    chosen = methods or [name for name in known if name != "TunedThreshold"]
+    return parse_study(
+        "compare",
+        {
+            "title": f"{len(chosen)} methods on {', '.join(path.name for path in tables)}",
+            "source": f"{splits} times a fifth of the rows held out; columns to mean 0 and variance 1",
+            "sets": [describe_file(path, target, positive) for path in tables],
+            "scalings": ["standard"],
+            "metrics": [metric],
+            "rivals": True,
+            "control": chosen[0],
+            "protocol": {"kind": "shuffle", "splits": splits, "test_size": 0.2},
+            "methods": {name: {"estimator": name, "params": {"threshold": "f1"}} for name in chosen},
+        },
+    )

@@ -1,0 +1,195 @@
+"""The page of all results: every study of the package, the papers' figures, ours, the difference, and the command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .report import number, p_text, signed
+from .spec import Study, list_studies, load_study
+from .store import Store
+from .tables import tabulate
+
+__all__ = ["write_page"]
+
+NEARLY_ALL = 0.9
+_HEAD = """# Reproduction
+
+Every table and figure of the papers that can be computed, theirs beside ours. This page is written by
+`scarce study page docs/reproduction.md` from a store of results; each study says which command repeats it.
+
+*p* is that of Wilcoxon's signed-rank test of our figures against the printed ones, over sets, where both are known for
+at least six; *apart* is by how much the two differ on a set, on average and whatever the sign. A statement of a paper
+is "confirmed" or "refuted" where the difference is significant at 5 %; it "agrees" or "disagrees" where only the sign
+of the difference is known. Columns that a paper does not have are marked †: methods without any idea about rare
+classes, the yardstick of every comparison.
+"""
+
+
+def write_page(store: Store, file: Path) -> None:
+    """Write the page."""
+    studies = {name: load_study(name) for name in list_studies()}
+    data = {name: tabulate(_run_part(study, store), store) for name, study in studies.items()}
+    lines = [
+        _HEAD,
+        "| study | what | cells | method | printed | ours | difference | p |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [line for found in data.values() for line in _summary(found)]
+    for found in data.values():
+        lines += ["", *_section(found)]
+    lines += ["", "## Errata", ""]
+    errata = {erratum["id"]: erratum["text"] for found in data.values() for erratum in found["errata"]}
+    lines += [f"### {id_}\n\n{text}\n" for id_, text in sorted(errata.items())]
+    file.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _run_part(study: Study, store: Store) -> Study:
+    """Return the study with as many splits as were run for nearly all of its cells, so that columns are comparable."""
+    plan = [planned for planned in study.plan() if not planned.method.rival]
+    stored = store.read(planned.cell.key for planned in plan)
+    for splits in range(study.splits, 1, -1):
+        done = [planned.cell.key in stored for planned in plan if planned.split < splits]
+        if sum(done) >= NEARLY_ALL * len(done):
+            return study.reduce(splits=splits)
+    return study.reduce(splits=1)
+
+
+def _summary(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for the method that the study is about."""
+    # Of many metrics the first is what the study is about.
+    tables = found["tables"][: None if len(found["tables"]) <= 4 else 1]
+    columns = [(t, c) for t in tables for c in t["columns"] if c["n_sets"] and c["label"] == found["control"]]
+    for table, column in columns:
+        yield _line(_link(found), table["label"], _share(found), column["column"], *_beside(column))
+    if not columns:
+        yield _line(_link(found), found["title"], _share(found) if _was_run(found) else "not run", *[""] * 5)
+
+
+def _section(found: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {found['name']}"
+    yield f"\n{found['title']}. {found['source']}.\n"
+    command = f"scarce study run {found['name']}" + _options(found)
+    yield f"```sh\n{command}\n```\n"
+    if not _was_run(found):
+        needed = ", ".join(sorted(set(found["needs"].values())))
+        yield f"Not run: it needs {needed}." if needed else "Not run."
+        return
+    days = found["days"][0] if len(found["days"]) == 1 else f"{found['days'][0]} to {found['days'][-1]}"
+    reduced = f" Reduced: {'; '.join(found['reduced'])}." if found["reduced"] else ""
+    missing = found["cells"]["total"] - found["cells"]["done"]
+    rest = (
+        f" **Not complete**: {missing:,} cells were not run, so columns may be means over fewer sets."
+        if missing
+        else ""
+    )
+    yield f"{_share(found)} cells, {days}.{reduced}{rest}"
+    if len(found["tables"]) > 4 and len(found["tables"][0]["sets"]) == 1:
+        yield from _one_set(found["tables"])
+    else:
+        for table in found["tables"]:
+            yield from _table(table)
+    if found["curves"]:
+        yield from _curve(found["curves"])
+    if found["claims"]:
+        yield "\n| statement of the paper | | verdict | difference | how told |\n|---|---|---|---|---|"
+        for claim in found["claims"]:
+            told = (claim["text"], claim["scaling"], claim["verdict"], signed(claim["difference"]), claim["detail"])
+            yield f"| {' | '.join(told)} |"
+    for column, name in found["needs"].items():
+        yield f"\n{column} was left out: it needs `{name}`."
+    for note in found["notes"]:
+        yield f"\n{note}" + ("" if note.endswith(".") else ".")
+    if found["errata"]:
+        yield "\nErrata: " + ", ".join(f"[{e['id']}](#{e['id']})" for e in found["errata"]) + "."
+
+
+def _one_set(tables: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield one table for many metrics of one set: ours, and in parentheses what is printed."""
+    names = [c["column"] for c in tables[0]["columns"] if c["n_sets"]]
+    yield f"\n{tables[0]['sets'][0]}; in parentheses the printed figures:\n"
+    yield _line("", *names) + f"\n|---|{'---|' * len(names)}"
+    for table in tables:
+        figures = [(c["mean"], c["printed_mean"]) for c in table["columns"] if c["n_sets"]]
+        yield _line(table["label"], *(number(a) + (f" ({number(b)})" if b is not None else "") for a, b in figures))
+
+
+def _table(table: Mapping[str, Any]) -> Iterator[str]:
+    columns = [c for c in table["columns"] if c["n_sets"]]
+    if len(columns) > 40:
+        return
+    ranked = next(iter(table["rankings"].values()), None) if table["rankings"] else None
+    everything = table["rankings"].get("all columns", ranked)
+    yield f"\n{table['label'][0].upper()}{table['label'][1:]}, means over sets:\n"
+    yield "| method | ours | printed | difference | apart | p | sets | mean rank |\n|---|---|---|---|---|---|---|---|"
+    for column in columns:
+        rank = everything["ranks"].get(column["column"]) if everything else None
+        name = column["column"] + (" †" if column["rival"] else "")
+        same = (
+            f" ({number(column['ours_mean'])} on the {column['n_both']} printed)"
+            if 0 < column["n_both"] < column["n_sets"]
+            else ""
+        )
+        printed, ours, difference, p = _beside(column)
+        place = "" if rank is None else f"{rank:.2f}"
+        apart = number(column["apart"])
+        yield _line(name, ours + same, printed, difference, apart, p, str(column["n_sets"]), place)
+    for name, ranking in table["rankings"].items():
+        friedman, f = p_text(ranking["friedman_p"]), p_text(ranking["iman_davenport_p"])
+        apart = f"{ranking['nemenyi_cd']:.2f} (Nemenyi) or {ranking['bonferroni_dunn_cd']:.2f} (Bonferroni-Dunn)"
+        yield (
+            f"\nRanks, {name}, {ranking['n_sets']} sets: Friedman {ranking['friedman']:.2f} (p {friedman}), "
+            f"Iman-Davenport {ranking['iman_davenport']:.2f} (p {f}), critical difference {apart}."
+        )
+
+
+def _beside(column: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    figures = number(column["printed_mean"]), number(column["mean"]), signed(column["difference"])
+    return *figures, p_text(column["p"])
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _link(found: Mapping[str, Any]) -> str:
+    return f"[{found['name']}](#{_anchor(found['name'])})"
+
+
+def _curve(curves: list[Mapping[str, Any]]) -> Iterator[str]:
+    for curve in curves:
+        if "points" in curve:
+            real, synthetic, value = max(curve["points"], key=lambda point: float(point[2]))
+            plain = next((point[2] for point in curve["points"] if point[:2] == [1.0, 1.0]), None)
+            at_one = "" if plain is None else f"; at (1, 1) it is {number(plain)}"
+            where = f"{curve['x']} {real:.1f} and {curve['y']} {synthetic:.1f}"
+            yield f"\nThe best {curve['z']} is {number(value)}, at {where}{at_one}."
+            continue
+        xs = sorted({point[0] for line in curve["lines"].values() for point in line})
+        where = f", {curve['title']}" if curve["title"] else ""
+        yield f"\n{curve['y'][0].upper()}{curve['y'][1:]} against {curve['x']}{where}:\n"
+        yield f"| | {' | '.join(f'{x:g}' for x in xs)} |\n|---|{'---|' * len(xs)}"
+        for name, line in curve["lines"].items():
+            at = {point[0]: point[1] for point in line}
+            yield f"| {name} | {' | '.join(number(at.get(x)) for x in xs)} |"
+
+
+def _options(found: Mapping[str, Any]) -> str:
+    splits = next((said.split()[0] for said in found["reduced"] if said.endswith("splits")), None)
+    return f" --splits {splits}" if splits else ""
+
+
+def _was_run(found: Mapping[str, Any]) -> bool:
+    """Say whether anything was run besides rivals, whose cells several studies share."""
+    return any(c["n_sets"] and not c["rival"] for table in found["tables"] for c in table["columns"])
+
+
+def _share(found: Mapping[str, Any]) -> str:
+    return f"{found['cells']['done']:,} of {found['cells']['total']:,}"
+
+
+def _anchor(name: str) -> str:
+    """Return the anchor that GitHub and Sphinx give to a heading."""
+    return re.sub(r"[^\w-]", "", name.lower())

@@ -1,0 +1,150 @@
+"""The drawings of a study's report, as SVG that stands inside a page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.stats import studentized_range
+
+__all__ = ["agreement", "means", "panels", "plane", "rank_diagram"]
+
+# After Okabe and Ito: the colour-blind can tell them apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
+MARKS = "osD^vP*X"
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "scarce",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dde2e8",
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+}
+
+
+def means(table: Mapping[str, Any]) -> str:
+    """Draw the mean of each column, and the paper's where it printed one."""
+    columns = [c for c in table["columns"] if c["mean"] is not None][::-1]
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 0.26 * len(columns) + 1.0), layout="constrained")
+        axis = figure.subplots()
+        place = range(len(columns))
+        axis.plot([c["mean"] for c in columns], place, "o", color=COLOURS[0], ms=6, label="ours")
+        theirs = [(c["printed_mean"], i) for i, c in enumerate(columns) if c["printed_mean"] is not None]
+        if theirs:
+            axis.plot(*zip(*theirs, strict=True), "D", mfc="none", color=COLOURS[1], ms=6, label="printed")
+            axis.legend(loc="best")
+        axis.set_yticks(place, [c["column"] for c in columns])
+        axis.set(xlabel=f"{table['label']}, mean over sets", ylim=(-0.6, len(columns) - 0.4))
+        return _svg(figure, f"Mean {table['label']} of each method")
+
+
+def agreement(table: Mapping[str, Any]) -> str:
+    """Draw our figure of each set against the paper's; on the line they are equal."""
+    columns = [c for c in table["columns"] if c["n_both"]]
+    if not columns:
+        return ""
+    scalings = list(dict.fromkeys(c["scaling"] for c in columns))
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(3.9 * len(scalings), 3.9), layout="constrained")
+        axes = np.atleast_1d(figure.subplots(1, len(scalings), sharex=True, sharey=True))
+        for axis, scaling in zip(axes, scalings, strict=True):
+            for column, (colour, mark) in zip((c for c in columns if c["scaling"] == scaling), _marks(), strict=False):
+                pairs = zip(column["printed"], column["values"], strict=True)
+                both = [(a, b) for a, b in pairs if a is not None and b is not None]
+                axis.plot(*zip(*both, strict=True), mark, ms=4, color=colour, label=column["label"], alpha=0.8)
+            axis.axline((0, 0), slope=1, color="#9aa7b5", lw=1, zorder=0)
+            axis.set(title="" if scaling == "none" else scaling, xlabel="printed", ylabel="ours")
+        axes[0].legend(loc="upper left")
+        return _svg(figure, f"{table['label']} of each set, ours against the paper's")
+
+
+def rank_diagram(ranking: Mapping[str, Any]) -> str:
+    """Draw the mean ranks, with a bar over methods that Nemenyi's test cannot tell apart."""
+    import pandas as pd
+    import scikit_posthocs
+
+    names = list(ranking["ranks"])
+    ranks = np.array([ranking["ranks"][name] for name in names])
+    k, n = len(names), ranking["n_sets"]
+    apart = np.abs(ranks[:, None] - ranks) / np.sqrt(k * (k + 1) / (6 * n))
+    p = pd.DataFrame(studentized_range.sf(apart * np.sqrt(2), k, np.inf), names, names)
+    with mpl.rc_context({**_STYLE, "axes.grid": False}):
+        figure = Figure(figsize=(7.2, 0.16 * k + 1.5), layout="constrained")
+        axis = figure.subplots()
+        scikit_posthocs.critical_difference_diagram(
+            dict(zip(names, ranks.tolist(), strict=True)),
+            p,
+            ax=axis,
+            label_props={"fontsize": 8},
+            crossbar_props={"linewidth": 2.5},
+        )
+        return _svg(figure, "Mean ranks; methods under one bar cannot be told apart by Nemenyi's test at 5 %")
+
+
+def panels(curves: Sequence[Mapping[str, Any]]) -> str:
+    """Draw lines, one panel for each group of sets or each metric."""
+    with mpl.rc_context(_STYLE):
+        wide = min(3, len(curves))
+        high = -(-len(curves) // wide)
+        figure = Figure(figsize=(4.0 * wide, 3.3 * high), layout="constrained")
+        axes = np.atleast_1d(figure.subplots(high, wide)).ravel()
+        names = dict.fromkeys(name for curve in curves for name in curve["lines"])
+        looks = dict(zip(names, _marks(), strict=False))
+        told: list[str] = []
+        for axis, curve in zip(axes, curves, strict=False):
+            for name, line in curve["lines"].items():
+                colour, mark = looks[name]
+                axis.plot(*zip(*line, strict=True), marker=mark, ms=4, lw=1.4, color=colour, label=name)
+            axis.set(title=curve["title"], xlabel=curve["x"], ylabel=curve["y"])
+            # Where other lines come in, the names are told again.
+            if list(curve["lines"]) != told:
+                axis.legend(loc="best")
+            told = list(curve["lines"])
+        for axis in axes[len(curves) :]:
+            axis.set_axis_off()
+        return _svg(figure, f"{curves[0]['y']} against {curves[0]['x']}")
+
+
+def plane(curve: Mapping[str, Any]) -> str:
+    """Draw a value over two parameters, the best pair marked."""
+    x, y, z = (np.array(values, dtype=np.float64) for values in zip(*curve["points"], strict=True))
+    across, along = np.unique(x), np.unique(y)
+    cells = np.full((len(along), len(across)), np.nan)
+    cells[np.searchsorted(along, y), np.searchsorted(across, x)] = z
+    with mpl.rc_context({**_STYLE, "axes.grid": False}):
+        figure = Figure(figsize=(5.2, 4.4), layout="constrained")
+        axis = figure.subplots()
+        mesh = axis.pcolormesh(across, along, cells, shading="nearest", cmap="viridis", rasterized=False)
+        figure.colorbar(mesh, label=curve["z"])
+        best = int(z.argmax())
+        axis.plot(x[best], y[best], "o", color=COLOURS[1], ms=8)
+        axis.set(xlabel=curve["x"], ylabel=curve["y"], title=f"best {z[best]:.3f} at ({x[best]:.1f}, {y[best]:.1f})")
+        return _svg(figure, str(curve["title"]))
+
+
+def _marks() -> list[tuple[str, str]]:
+    return [(colour, mark) for mark in MARKS for colour in COLOURS]
+
+
+def _svg(figure: Figure, title: str) -> str:
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    drawing = stream.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    # Several drawings stand in one page, so the names of their parts must differ.
+    salt = re.sub(r"\W", "", title)[:24] + str(len(drawing))
+    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{salt}", drawing)
+    drawing = re.sub(r' xmlns="[^"]*"', "", drawing, count=1)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)

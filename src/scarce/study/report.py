@@ -1,0 +1,145 @@
+"""The report of a study: one HTML page that refers to nothing outside itself, CSV, and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .spec import Study
+from .store import Store
+from .tables import tabulate
+
+__all__ = ["number", "p_text", "write_report"]
+
+# A drawing of more methods than this cannot be read.
+MOST = 50
+
+
+def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
+    """Write ``report.html``, ``table.csv``, ``cells.csv`` and ``table.tex`` into a folder.
+
+    Returns
+    -------
+    dict
+        What the report says, as plain data.
+    """
+    data = tabulate(study, store)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "report.html", html(data))
+    _write(folder / "table.csv", _csv(_table_lines(data)))
+    _write(folder / "cells.csv", _csv(_cell_lines(study, store)))
+    _write(folder / "table.tex", latex(data))
+    return data
+
+
+def html(data: Mapping[str, Any]) -> str:
+    """Return the report as a page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from . import plots
+
+    environment = Environment(loader=PackageLoader("scarce.study"), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"number": number, "signed": signed, "p": p_text}
+    drawings = {
+        "curves": [plots.plane(c) if "points" in c else plots.panels(data["curves"]) for c in data["curves"][:1]],
+        "means": [
+            plots.means(table) for table in data["tables"] if 0 < sum(c["n_sets"] > 0 for c in table["columns"]) <= MOST
+        ],
+        "agreement": [drawn for table in data["tables"] if (drawn := plots.agreement(table))],
+        "ranks": [
+            (f"{table['label']}, {name}", plots.rank_diagram(ranking))
+            for table in data["tables"]
+            for name, ranking in table["rankings"].items()
+            if 3 <= len(ranking["ranks"]) <= MOST
+        ],
+    }
+    return environment.get_template("study.html.jinja").render(study=data, plots=drawings)
+
+
+def latex(data: Mapping[str, Any]) -> str:
+    """Return each table as a LaTeX tabular, sets as rows, the best of our figures in bold."""
+    parts = []
+    for table in data["tables"]:
+        columns = [c for c in table["columns"] if c["n_sets"]]
+        best = min if data["lower_is_better"] else max
+        lines = [
+            f"% {data['name']}, {table['label']}: {data['source']}",
+            rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+            " & ".join(["set", *(_tex(c["column"]) for c in columns)]) + r" \\ \hline",
+        ]
+        for i, set_ in enumerate(table["sets"]):
+            row = [c["values"][i] for c in columns]
+            there = [value for value in row if value is not None]
+            top = number(best(there)) if there else ""
+            cells = [rf"\textbf{{{top}}}" if number(value) == top and top else number(value) for value in row]
+            lines.append(" & ".join([_tex(set_), *cells]) + r" \\")
+        lines.append(r"\hline")
+        for name, key in (("mean", "mean"), ("printed", "printed_mean")):
+            lines.append(" & ".join([name, *(number(c[key]) for c in columns)]) + r" \\")
+        parts.append("\n".join([*lines, r"\end{tabular}", ""]))
+    return "\n".join(parts)
+
+
+def number(value: float | None) -> str:
+    """Write a figure as the papers do: three places."""
+    return "" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """Write a difference with its sign."""
+    return "" if value is None else f"{value:+.3f}".replace("-", "−")
+
+
+def p_text(value: float | None) -> str:
+    """Write a p-value."""
+    if value is None:
+        return ""
+    return "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
+    yield "study", "metric", "set", "method", "scaling", "ours", "standard deviation", "splits", "printed", "difference"
+    for table in data["tables"]:
+        for column in table["columns"]:
+            for i, set_ in enumerate(table["sets"]):
+                ours, printed = column["values"][i], column["printed"][i]
+                if ours is None and printed is None:
+                    continue
+                apart = None if ours is None or printed is None else ours - printed
+                place = (data["name"], table["metric"], set_, column["label"], column["scaling"])
+                yield *place, ours, column["spread"][i], column["splits"][i], printed, apart
+
+
+def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Any]]:
+    yield "set", "split", "method", "metric", "value", "fit seconds", "predict seconds", "peak MB", "chosen", "written"
+    plan = study.plan()
+    stored = store.read({planned.cell.key for planned in plan})
+    for planned in plan:
+        outcome = stored.get(planned.cell.key)
+        for metric, value in (outcome.figures if outcome else {}).items():
+            assert outcome is not None
+            cost = (outcome.fit_seconds, outcome.predict_seconds, outcome.peak_mb, outcome.chosen or "")
+            yield planned.set, planned.split, planned.method.column, metric, value, *cost, outcome.written
+
+
+def _csv(lines: Iterable[Sequence[Any]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(lines)
+    return stream.getvalue()
+
+
+def _tex(text: str) -> str:
+    for plain, written in (("\\", r"\textbackslash "), ("_", r"\_"), ("%", r"\%"), ("&", r"\&"), ("γ", r"$\gamma$")):
+        text = text.replace(plain, written)
+    return text
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file so that a reader sees the old or the new one, never half of it."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)

@@ -1,0 +1,235 @@
+"""Do methods differ over many data sets? The tests that Demsar (JMLR 2006) recommends, on one figure per set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
+
+__all__ = [
+    "Interval",
+    "Ranking",
+    "Record",
+    "bonferroni_dunn",
+    "bootstrap_mean",
+    "compare_pairs",
+    "critical_difference",
+    "holm",
+    "nemenyi",
+    "rank_methods",
+    "wilcoxon_p",
+    "win_tie_loss",
+]
+
+FloatArray = NDArray[np.float64]
+
+# Figures that are equal on paper may differ in their last bits.
+_DECIMALS = 10
+
+
+class Ranking(NamedTuple):
+    """Mean ranks of methods over sets, and whether the methods differ.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_methods,)
+        The mean rank of each method; 1 is the best, ties share the mean of their places.
+    friedman, friedman_p : float
+        Friedman's statistic, without a correction for ties as the papers have it, and its p-value.
+    iman_davenport, iman_davenport_p : float
+        The less conservative F_F of Iman and Davenport, and its p-value.
+    iman_davenport_critical : float
+        What F_F must exceed at 5 %.
+    """
+
+    ranks: FloatArray
+    friedman: float
+    friedman_p: float
+    iman_davenport: float
+    iman_davenport_p: float
+    iman_davenport_critical: float
+
+
+class Record(NamedTuple):
+    """On how many sets one method was better than, equal to and worse than another."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+class Interval(NamedTuple):
+    """A mean and the ends of its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def rank_methods(values: ArrayLike, *, lower_is_better: bool = False, alpha: float = 0.05) -> Ranking:
+    """Rank the methods (columns) on each set (row), and test whether they differ.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_sets, n_methods)
+        One figure for each set and method, such as the mean over splits.
+    lower_is_better : bool, default=False
+        Whether the smallest figure has rank 1.
+    alpha : float, default=0.05
+        The level of the critical value.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import rank_methods
+    >>> rank_methods([[0.9, 0.8, 0.7], [0.6, 0.6, 0.1]]).ranks.tolist()
+    [1.25, 1.75, 3.0]
+    """
+    table = np.asarray(values, dtype=np.float64).round(_DECIMALS)
+    if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
+        raise ValueError("Ranking needs finite figures of at least two methods on at least two sets.")
+    n, k = table.shape
+    ranks = rankdata(table if lower_is_better else -table, axis=1).mean(axis=0)
+    statistic = 12 * n / (k * (k + 1)) * (np.sum(ranks**2) - k * (k + 1) ** 2 / 4)
+    left = n * (k - 1) - statistic
+    # All sets agree on the order: no chance result is as extreme.
+    ratio = (n - 1) * statistic / left if left > 1e-9 else np.inf
+    freedom = k - 1, (k - 1) * (n - 1)
+    return Ranking(
+        ranks,
+        float(statistic),
+        float(chi2.sf(statistic, k - 1)),
+        float(ratio),
+        float(f.sf(ratio, *freedom)),
+        float(f.ppf(1 - alpha, *freedom)),
+    )
+
+
+def nemenyi(n_methods: int, alpha: float = 0.05) -> float:
+    """Return the critical value q of Nemenyi's test, which compares all pairs of methods.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import nemenyi
+    >>> round(nemenyi(5), 3)
+    2.728
+    """
+    return float(studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2))
+
+
+def bonferroni_dunn(n_methods: int, alpha: float = 0.05) -> float:
+    """Return the critical value q of the test of Bonferroni and Dunn, which compares all others with one control.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import bonferroni_dunn
+    >>> round(bonferroni_dunn(5), 3)
+    2.498
+    """
+    return float(norm.ppf(1 - alpha / (2 * (n_methods - 1))))
+
+
+def critical_difference(q: float, n_methods: int, n_sets: int) -> float:
+    """Return by how much two mean ranks must differ to be told apart.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import bonferroni_dunn, critical_difference
+    >>> round(critical_difference(bonferroni_dunn(5), n_methods=5, n_sets=40), 3)
+    0.883
+    """
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def wilcoxon_p(ours: ArrayLike, theirs: ArrayLike) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test over sets; zeros are split between the signs.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import wilcoxon_p
+    >>> wilcoxon_p([0.9, 0.8, 0.7, 0.6, 0.5], [0.8, 0.6, 0.4, 0.2, 0.0])
+    0.0625
+    """
+    difference = (np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)).round(_DECIMALS)
+    if len(difference) == 0 or not difference.any():
+        return 1.0
+    # The exact distribution knows neither zeros nor ties.
+    size = np.abs(difference)
+    exact = len(difference) <= 25 and size.all() and len(np.unique(size)) == len(size)
+    test = wilcoxon(difference, zero_method="zsplit", method="exact" if exact else "asymptotic")
+    return float(test.pvalue)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values of several comparisons by Holm's method, in their order.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import holm
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for place, i in enumerate(np.argsort(p_values, kind="stable").tolist()):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted
+
+
+def win_tie_loss(ours: ArrayLike, theirs: ArrayLike) -> Record:
+    """Count the sets on which ours is larger, equal and smaller.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import win_tie_loss
+    >>> win_tie_loss([0.3, 0.2, 0.1], [0.2, 0.2, 0.2])
+    Record(wins=1, ties=1, losses=1)
+    """
+    difference = (np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)).round(_DECIMALS)
+    return Record(int((difference > 0).sum()), int((difference == 0).sum()), int((difference < 0).sum()))
+
+
+def bootstrap_mean(
+    values: ArrayLike, *, confidence: float = 0.95, n_resamples: int = 2_000, random_state: int = 0
+) -> Interval:
+    """Return the mean and a percentile interval of it, from resampling the values.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import bootstrap_mean
+    >>> interval = bootstrap_mean([0.1, 0.2, 0.3, 0.4])
+    >>> interval.low < interval.mean < interval.high
+    True
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    rng = np.random.default_rng(random_state)
+    means = rng.choice(sample, (n_resamples, len(sample))).mean(axis=1)
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(sample.mean()), float(low), float(high))
+
+
+def compare_pairs(
+    columns: Mapping[str, ArrayLike], control: str | None = None, *, lower_is_better: bool = False
+) -> list[dict[str, Any]]:
+    """Compare every pair of methods over sets, or all others with a control.
+
+    Returns
+    -------
+    list of dict
+        "a" and "b", the mean "difference" of a and b, the "record" of a against b, Wilcoxon's "p", and "holm", which
+        is p adjusted for all comparisons of the list.
+    """
+    sign = -1.0 if lower_is_better else 1.0
+    names = [(control, name) for name in columns if name != control] if control else list(combinations(columns, 2))
+    pairs: list[dict[str, Any]] = []
+    for a, b in names:
+        x, y = (np.asarray(columns[name], dtype=np.float64) for name in (a, b))
+        record = win_tie_loss(sign * x, sign * y)
+        pairs.append({"a": a, "b": b, "difference": float((x - y).mean()), "record": record, "p": wilcoxon_p(x, y)})
+    for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
+        pair["holm"] = p
+    return pairs

@@ -1,0 +1,102 @@
+"""What is measured is what scikit-learn and scarce.metrics measure, and test rows have no say in what is measured."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score, precision_score
+
+import scarce.study.compute as compute
+from scarce.metrics import gmean_score, precision_at_k
+from scarce.study import data, load_study
+from scarce.study.compute import compute as compute_cell
+from scarce.study.data import Rows, describe_file, rows_of
+from scarce.study.measures import MEASURES, Called, ranking_figures
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), min_size=2, max_size=40))
+def test_the_fast_ranking_figures_are_those_of_the_metrics(pairs):
+    truth, scores = np.array([(1, 3), *pairs]).T
+    first = np.array([1, 2, 5, len(truth), len(truth) + 3])
+    average, precision = ranking_figures(truth, scores / 5, first)
+    assert average == pytest.approx(average_precision_score(truth, scores))
+    expected = [precision_at_k(truth, scores, int(k)) for k in first]
+    np.testing.assert_allclose(precision, expected)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
+def test_decisions_are_those_of_scikit_learn(pairs):
+    truth, called = np.array([(1, 0), (0, 0), *pairs]).T
+    X = np.zeros((len(truth), 1))
+    found = MEASURES["decisions"].figures(None, Rows(X, truth, X, truth), Called(called))
+    assert found["f1"] == pytest.approx(f1_score(truth, called, zero_division=0))
+    assert found["precision"] == pytest.approx(precision_score(truth, called, zero_division=0))
+    assert found["gm"] == pytest.approx(gmean_score(truth, called))
+    assert found["aa"] == pytest.approx(balanced_accuracy_score(truth, called))
+
+
+def test_test_rows_have_no_say_in_what_is_chosen(small, monkeypatch):
+    [planned] = [p for p in load_study(small).plan() if p.method.label == "chosen" and p.set == "wine" and p.split == 1]
+    honest = compute_cell(planned.cell)
+
+    def upside_down(*arguments):
+        rows = rows_of(*arguments)
+        return rows._replace(y_test=1 - rows.y_test, X_test=-1000 * rows.X_test)
+
+    monkeypatch.setattr(compute, "rows_of", upside_down)
+    other = compute_cell(planned.cell)
+    assert other.chosen == honest.chosen
+    assert honest.chosen["model__shift"] in {"-1.0", "0.0", "1.0"}
+    assert other.figures != honest.figures
+
+
+@pytest.mark.parametrize("kind", ["shuffle", "folds"])
+def test_splits_are_partitions_that_depend_on_their_number_alone(kind):
+    protocol = {"kind": kind, "test_size": 0.3}
+    one, again, other = (rows_of({"name": "wine"}, protocol, split) for split in (3, 3, 4))
+    np.testing.assert_array_equal(one.X_test, again.X_test)
+    assert one.X_test.shape != other.X_test.shape or not np.array_equal(one.X_test, other.X_test)
+    together = {row.tobytes() for row in np.vstack([one.X_train, one.X_test])}
+    assert len(together) == len(one.X_train) + len(one.X_test) == 178
+    assert one.y_train.sum() + one.y_test.sum() == 59
+
+
+def test_folds_cover_the_set():
+    parts = [rows_of({"name": "wine"}, {"kind": "folds"}, split).X_test for split in range(5)]
+    assert len({row.tobytes() for part in parts for row in part}) == 178
+
+
+def test_fewer_positives_are_taken_from_the_training_rows_alone():
+    protocol = {"kind": "shuffle", "test_size": 0.2}
+    all_, few = (rows_of({"name": "balance", **more}, protocol, 0) for more in ({}, {"train_ir": 10}))
+    np.testing.assert_array_equal(all_.X_test, few.X_test)
+    assert (few.y_train == 0).sum() == (all_.y_train == 0).sum()
+    assert few.y_train.sum() == round((all_.y_train == 0).sum() / 10)
+
+
+def test_simulated_states_are_drawn_anew_for_each_split():
+    set_ = {"name": "simulated-flow"}
+    one, again, other = (rows_of(set_, {"kind": "drawn"}, split) for split in (0, 0, 1))
+    np.testing.assert_array_equal(one.X_train, again.X_train)
+    assert not np.array_equal(one.X_train, other.X_train)
+    names, counts = np.unique(one.y_train, return_counts=True)
+    assert dict(zip(names.tolist(), counts.tolist(), strict=True)) == {"normal": 1500, "slugging": 50, "churn": 10}
+    assert len(one.y_test) == 1500
+
+
+def test_holes_are_filled_from_the_training_rows(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(40.0), "b": np.nan, "word": ["x", "y"] * 20, "y": [0, 0, 0, 1] * 10})
+    frame.loc[::3, "a"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    set_ = {k: v for k, v in describe_file(tmp_path / "t.csv", "y", None).items() if k != "label"}
+    protocol = {"kind": "shuffle", "test_size": 0.5}
+    rows, holes = rows_of(set_, protocol, 0), data._split(set_, protocol, 0)
+    assert rows.X_train.shape == rows.X_test.shape == (20, 4)
+    for filled, X in ((rows.X_train, holes.X_train), (rows.X_test, holes.X_test)):
+        missing = np.isnan(X[:, 0])
+        assert set(filled[missing, 0]) == {np.nanmedian(holes.X_train[:, 0])}
+        np.testing.assert_array_equal(filled[~missing, 0], X[~missing, 0])
+        assert not filled[:, 1].any()  # there is nothing to learn from a column without a value

@@ -1,0 +1,169 @@
+"""Studies are data: every file can be read, says only what the runner knows, and names its cells for good."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+from scarce.study import Store, StudyError, list_studies, load_study, run_study
+from scarce.study.build import build
+from scarce.study.compute import compute
+from scarce.study.measures import LABELS
+from scarce.study.runner import needs
+from scarce.study.spec import parse_study
+
+from .conftest import STUDY
+
+NAMED = [
+    "all-methods", "ccnnd/table2", "ccnnd/table3", "cone/fig5.5-5.8", "cone/table5.2", "gamma/fig4", "gamma/fig5",
+    "gamma/fig6", "gamma/table2", *(f"gfrnn/table{n}" for n in range(4, 13)), "me2/table3.2", "me2/table4.3",
+    "metaap/fig3", "metaap/fig5", "metaap/fig6", "metaap/forests", "profit/fig6.1", "profit/table6.2",
+]  # fmt: skip
+
+
+def test_every_study_that_is_promised_is_there():
+    assert list_studies() == sorted(NAMED)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_study_is_whole(name):
+    study = load_study(name)
+    labels = {method.label for method in study.methods}
+    columns = [method.column for method in study.methods]
+    assert len(columns) == len(set(columns))
+    assert study.control in labels | {method.at.get("method") for method in study.methods}
+    sets = {set_["label"] for set_ in study.sets}
+    assert len(sets) == len(study.sets)
+    for metric, block in study.printed.items():
+        assert set(block["columns"]) <= labels
+        assert metric in study.metrics
+        rows = {key: row for key, row in block.items() if key not in ("columns", "percent")}
+        assert set(rows) <= sets | {"mean"}
+        for row in rows.values():
+            assert len(row) == len(block["columns"])
+            assert all(value <= (100 if block.get("percent") else 1) for value in row)
+    for claim in study.claims:
+        named = [claim[key] for key in ("better", "worse", "best", "control", "rises", "falls") if key in claim]
+        assert set(named) | set(claim.get("beats", ())) | set(claim.get("level", ())) <= labels
+        assert claim.get("metric", study.metrics[0]) in study.metrics
+    for metric in study.metrics:
+        assert metric in LABELS or metric.startswith("p@") or "→" in metric
+    for erratum in study.errata:
+        assert set(erratum) == {"id", "text"}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_method_of_every_study_can_be_built(name):
+    study = load_study(name)
+    absent = needs(study)
+    for planned in study.reduce(splits=1).plan():
+        if planned.set == study.sets[0]["label"] and planned.method.column not in absent:
+            model = build(planned.cell.method, planned.cell.protocol, seed=0, fewest=10)
+            assert hasattr(model, "fit")
+
+
+def test_the_papers_grid_is_an_option():
+    exact, grid = load_study("gamma/table2"), load_study("gamma/table2", paper_grid=True)
+    assert "γk-NN, paper's grid (row-l2)" in {method.column for method in grid.methods}
+    assert not any(method.recipe.get("grid") for method in exact.methods)
+    [planned] = [
+        p for p in grid.reduce(sets=["wine"], splits=1).plan() if p.method.column == "γk-NN, paper's grid (min-max)"
+    ]
+    assert float(compute(planned.cell).chosen["model__gamma"]) in [n / 10 for n in range(1, 11)]
+
+
+def test_a_cell_is_named_by_what_it_depends_on():
+    table, figure = load_study("gamma/table2"), load_study("gamma/fig4")
+    keys = {p.cell.key for p in table.plan()}
+    assert len(keys) == len(table.plan())
+    shared = {p.cell.key for p in figure.plan()} & keys
+    assert len(shared) == 19 * 5 * 2 * 2  # 3-NN and γk-NN, with two scalings
+    assert {p.cell.key for p in table.reduce(splits=2, sets=["wine"]).plan()} < keys
+
+
+def test_less_of_a_study_says_so():
+    study = load_study("gamma/table2").reduce(sets=["wine"], splits=2, methods=["3-NN"], scalings=["min-max"])
+    assert len(study.plan()) == 2
+    assert study.reduced == ("1 of 19 sets", "only 3-NN", "scaling min-max only", "2 of 5 splits")
+    assert load_study("gamma/table2").reduce(splits=99).reduced == ()
+
+
+@pytest.mark.parametrize(
+    ("less", "said"),
+    [
+        ({"sets": ["nowhere"]}, "no set 'nowhere'; it has balance"),
+        ({"methods": ["magic"]}, "no method 'magic'; it has 3-NN"),
+        ({"scalings": ["log"]}, "no scaling 'log'; it has row-l2"),
+        ({"splits": 0}, "at least one split"),
+    ],
+)
+def test_what_is_not_in_a_study_cannot_be_asked_of_it(less, said):
+    with pytest.raises(StudyError, match=said):
+        load_study("gamma/table2").reduce(**less)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"colour": "red"}, "'colour' is no key of a study"),
+        ({"protocol": {"kind": "shuffle", "splits": 1, "speed": 2}}, "'speed' is no key of protocol"),
+        ({"methods": {"a": {"estimator": "GammaKNN", "size": 1}}}, "'size' is no key of method a"),
+        ({"scalings": ["log"]}, "no scaling 'log'"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(change, said):
+    text = {
+        "title": "t",
+        "source": "s",
+        "sets": ["wine"],
+        "metrics": ["f1"],
+        "protocol": {"kind": "shuffle", "splits": 1, "test_size": 0.3},
+        "methods": {"a": {"estimator": "GammaKNN"}},
+    }
+    assert len(parse_study("mine", text).plan()) == 1
+    with pytest.raises(StudyError, match=said):
+        parse_study("mine", {**text, **change})
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    with pytest.raises(StudyError, match="no study 'gamma/table3'; scarce study list"):
+        load_study("gamma/table3")
+    with pytest.raises(StudyError, match="cannot be read"):
+        load_study(str(tmp_path / "none.toml"))
+    broken = tmp_path / "broken.toml"
+    broken.write_text("title = ")
+    with pytest.raises(StudyError, match="cannot be read"):
+        load_study(str(broken))
+
+
+def test_a_method_that_is_missing_is_left_out_and_named(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(STUDY.format(splits=1, seconds=0).replace("tests.study.slow.Slow", "scarce.future.Method", 1))
+    study = load_study(str(file))
+    assert needs(study) == {"plain": "scarce.future.Method"}
+    with Store(tmp_path / "store") as store:
+        assert run_study(study, store).total == 4
+        with pytest.raises(StudyError, match=r"needs estimator scarce\.future\.Method"):
+            run_study(study.reduce(methods=["plain"]), store)
+
+
+def test_a_method_that_fails_stops_nobody(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text(STUDY.format(splits=1, seconds="0, fail = true"))
+    study = load_study(str(file))
+    with Store(tmp_path / "store") as store:
+        progress = run_study(study, store)
+        assert (progress.new, progress.failed) == (4, 2)
+        messages = set(store.failures([p.cell.key for p in study.plan()]).values())
+        assert messages == {"RuntimeError: It was asked to fail."}
+        # What failed is tried again, what is done is not.
+        again = run_study(study, store)
+        assert (again.new, again.failed) == (0, 2)
+
+
+def test_cells_are_plain_data():
+    for name in NAMED:
+        cell = load_study(name).reduce(splits=1).plan()[0].cell
+        assert json.loads(json.dumps(asdict(cell))) == asdict(cell)

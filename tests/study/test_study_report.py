@@ -1,0 +1,168 @@
+"""The report says what the store holds, the paper's figures beside it, and refers to nothing outside itself."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scarce.study import Outcome, Store, load_study, run_study
+from scarce.study.page import write_page
+from scarce.study.report import html, latex, write_report
+from scarce.study.spec import Study
+from scarce.study.tables import tabulate
+
+
+@pytest.fixture
+def reported(tmp_path: Path, small: str) -> tuple[dict[str, Any], Path, Store]:
+    study = load_study(small)
+    store = Store(tmp_path / "store")
+    run_study(study, store)
+    return write_report(study, store, tmp_path / "out"), tmp_path / "out", store
+
+
+def fill(store: Store, study: Study, value: Any) -> None:
+    """Write a figure for every cell of a study without computing it."""
+    for planned in study.plan():
+        settings = {"set": planned.set, "split": planned.split, "method": planned.method.column}
+        figures = value(planned)
+        store.write(planned.cell.key, settings, Outcome(figures, 0.5, 0.5, versions={"python": "3"}))
+
+
+def test_figures_are_means_over_splits_and_then_over_sets(reported):
+    data, _, store = reported
+    table = data["tables"][0]
+    assert (table["metric"], table["sets"]) == ("f1", ["wine", "glass"])
+    column = next(c for c in table["columns"] if c["column"] == "3-NN")
+    study = load_study(str(store.path.parent / "small.toml"))
+    keys = [p.cell.key for p in study.plan() if p.method.label == "3-NN" and p.set == "wine"]
+    by_hand = fmean(outcome.figures["f1"] for outcome in store.read(keys).values())
+    assert column["values"][0] == pytest.approx(by_hand)
+    assert column["mean"] == pytest.approx(fmean(column["values"]))
+    assert column["printed"] == [0.88, 0.73]
+    assert column["difference"] == pytest.approx(column["mean"] - fmean([0.88, 0.73]))
+
+
+def test_the_page_stands_alone(reported):
+    data, folder, _ = reported
+    page = (folder / "report.html").read_text()
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', page)
+    assert "http" not in page.replace("http://www.w3.org/1999/xlink", "")
+    assert page.count("<svg") == page.count("</svg>") >= 3
+    for text in ("small-erratum", "Nowhere, Table 1", "3-NN is better than plain", "0.880"):
+        assert text in page
+    for column in data["tables"][0]["columns"]:
+        assert f"{column['mean']:.3f}" in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_csv_and_latex_hold_the_same_figures(reported):
+    data, folder, _ = reported
+    with (folder / "table.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    [wine] = [line for line in lines if (line["set"], line["method"], line["metric"]) == ("wine", "3-NN", "f1")]
+    column = next(c for c in data["tables"][0]["columns"] if c["column"] == "3-NN")
+    assert float(wine["ours"]) == column["values"][0]
+    assert float(wine["printed"]) == 0.88
+    with (folder / "cells.csv").open(newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert len({(c["set"], c["split"], c["method"]) for c in cells}) == 12
+    tex = (folder / "table.tex").read_text()
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 2
+    assert f"{column['values'][0]:.3f}" in tex
+
+
+def test_the_best_figure_is_bold_and_special_characters_are_tex():
+    column = {"printed_mean": None, "n_sets": 1, "scaling": "none", "rival": False}
+    data = {
+        "name": "n", "source": "s", "lower_is_better": False,
+        "tables": [{"label": "F1", "sets": ["a_b"], "columns": [
+            {**column, "column": "γ%", "mean": 0.5, "values": [0.5]},
+            {**column, "column": "x", "mean": 0.7, "values": [0.7]},
+        ]}],
+    }  # fmt: skip
+    tex = latex(data)
+    assert r"a\_b & 0.500 & \textbf{0.700} \\" in tex
+    assert r"$\gamma$\%" in tex
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict"),
+    [(0.9, 0.5, "confirmed"), (0.5, 0.9, "refuted")],
+)
+def test_statements_are_judged(tmp_path, ours, theirs, verdict):
+    study = load_study("gamma/table2").reduce(splits=2, scalings=["min-max"])
+    noise = np.random.default_rng(0)
+
+    def value(planned: Any) -> dict[str, float]:
+        centre = ours if planned.method.label == "γk-NN" else theirs
+        return {"f1": centre + noise.normal(0, 0.01)}
+
+    with Store(tmp_path / "s") as store:
+        fill(store, study, value)
+        data = tabulate(study, store)
+    assert {claim["verdict"] for claim in data["claims"]} == {verdict}
+    ranking = data["tables"][0]["rankings"]["the study's methods"]
+    assert (ranking["ranks"]["γk-NN (min-max)"] == 1) == (verdict == "confirmed")
+    assert ranking["control"] == "γk-NN (min-max)"
+    assert ranking["friedman_p"] < 0.05
+
+
+def test_statements_on_ranks_are_judged(tmp_path):
+    study = load_study("gfrnn/table5").reduce(splits=1)
+    height = {"GFRNN": 0.9, "PNN": 0.8, "ENN": 0.7, "CCNND": 0.6, "LI-kNN": 0.5}
+    with Store(tmp_path / "s") as store:
+        fill(store, study, lambda planned: {"gm": height.get(planned.method.label, 0.1), "aa": 0.5})
+        verdicts = {claim["text"]: claim["verdict"] for claim in tabulate(study, store)["claims"]}
+    assert verdicts == {
+        "GFRNN has the best mean rank": "confirmed",
+        "GFRNN differs significantly from CCNND and LI-kNN": "confirmed",
+        "GFRNN and ENN cannot be told apart": "refuted",
+        "by GM GFRNN differs significantly from PNN": "confirmed",
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["gamma/fig5", "gamma/fig6", "metaap/fig3", "metaap/fig5", "metaap/fig6", "gfrnn/table12"]
+)
+def test_figures_are_drawn_in_the_papers_forms(tmp_path, name):
+    study = load_study(name).reduce(splits=1)
+    with Store(tmp_path / "s") as store:
+        fill(store, study, lambda planned: dict.fromkeys((*study.metrics, "p@10"), 0.1))
+        data = tabulate(study, store)
+    assert data["curves"]
+    for curve in data["curves"]:
+        assert curve.get("points") or all(len(line) > 1 for line in curve["lines"].values())
+    assert "<h2>The figure</h2>" in html({**data, "tables": data["tables"][:1]})
+
+
+def test_what_is_not_run_is_open(tmp_path):
+    with Store(tmp_path / "s") as store:
+        data = tabulate(load_study("gamma/table2"), store)
+        assert {claim["verdict"] for claim in data["claims"]} == {"not run"}
+        assert data["cells"]["done"] == 0
+        assert "not run" in html(data)
+
+
+def test_the_map_of_all_results_is_written_from_the_store(tmp_path):
+    study = load_study("gamma/table2").reduce(splits=2)
+    with Store(tmp_path / "s") as store:
+        fill(store, study, lambda planned: {"f1": 0.5})
+        write_page(store, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "| [gamma/table2](#gammatable2) | F1 | " in page
+    assert "| 0.607 | 0.500 | −0.107 |" in page
+    assert "scarce study run gamma/table2 --splits 2" in page
+    assert "Reduced: 2 of 5 splits" in page
+    assert "| [me2/table3.2](#me2table32) | F1 of ME² and nine rivals | not run |" in page
+    # Every link leads to a heading of the page.
+    anchors = {re.sub(r"[^\w-]", "", title.lower()) for title in re.findall(r"^##+ (\S+)$", page, re.MULTILINE)}
+    links = set(re.findall(r"\]\(#([^)]+)\)", page))
+    assert "gamma-scaling" in links
+    assert links <= anchors
