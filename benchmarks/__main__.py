@@ -15,7 +15,29 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import audit, ccnnd, creditcard, gravity, keel_quality, memory, paper, sampling, speed, votes
+from benchmarks import (
+    ap_boosting,
+    audit,
+    ccnnd,
+    creditcard,
+    ellipsoids,
+    fmeasure,
+    fmeasure_time,
+    gravity,
+    keel_quality,
+    local_gamma,
+    memory,
+    metric_learning,
+    paper,
+    profit,
+    profit_trees,
+    sampling,
+    speed,
+    study,
+    trees,
+    trees_budget,
+    votes,
+)
 from benchmarks.rows import Detail, Row, Run
 
 MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
@@ -36,7 +58,31 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "two-gamma-time": sampling.two_gamma_time,
     "sampling-time": sampling.sampling_time,
     "sampling-f1": sampling.sampling_f1,
+    "local-gamma": local_gamma.local_gamma,
+    "lmnn": metric_learning.lmnn,
+    "metric-f1": metric_learning.metric_f1,
+    "ellipsoid-dual-time": ellipsoids.ellipsoid_dual_time,
+    "ellipsoid-fit-time": ellipsoids.ellipsoid_fit_time,
+    "ellipsoid-f1": ellipsoids.ellipsoid_f1,
+    "fmeasure": fmeasure.fmeasure,
+    "fmeasure-overhead": fmeasure_time.fmeasure_overhead,
     "audit-time": audit.audit_time,
+    "tree-fit-time": trees.tree_fit_time,
+    "meta-fit-time": trees.meta_fit_time,
+    "forest-fit-time": trees.forest_fit_time,
+    "tree-predict-time": trees.tree_predict_time,
+    "tree-memory": trees.tree_memory,
+    "tree-first-fit": trees.tree_first_fit,
+    "tree-budget": trees_budget.tree_budget,
+    "study-overhead": study.study_overhead,
+    "profit-fit-time": profit.profit_fit_time,
+    "profit-latency": profit.profit_latency,
+    "profit-payments": profit.profit_payments,
+    "profit-creditcard": profit.profit_creditcard,
+    "profit-credit": profit.profit_credit,
+    "ap-boosting": ap_boosting.ap_boosting,
+    "profit-forest-time": profit_trees.profit_forest_time,
+    "profit-tree-choices": profit_trees.profit_tree_choices,
 }
 
 

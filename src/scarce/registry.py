@@ -1,6 +1,10 @@
 """Every estimator of the library, by name."""
 
 from scarce.base import RareEventClassifier
+from scarce.boosting import APBoosting, ProfitBoosting
+from scarce.ellipsoids import ME2
+from scarce.fmeasure import ConeClassifier
+from scarce.metric_learning import IMLKNN, MLFPKNN
 from scarce.neighbors import (
     CCNND,
     FRKNN,
@@ -18,7 +22,10 @@ from scarce.neighbors import (
     InformativeKNN,
     LocallyWeightedNN,
 )
+from scarce.oneclass import OneClassClassifier
+from scarce.profit import BayesProfitClassifier
 from scarce.sampling import SDC, ResampledClassifier, ResampledGammaKNN
+from scarce.trees import APTree, MetaAP, MetaAPForest, ProfitForest, ProfitTree, RankingForest, TreeRank
 from scarce.tuned import TunedThreshold
 
 __all__ = ["all_estimators"]
@@ -39,10 +46,25 @@ _ESTIMATORS: tuple[type[RareEventClassifier], ...] = (
     GammaKNN,
     InformativeKNN,
     LocallyWeightedNN,
+    IMLKNN,
+    MLFPKNN,
+    ME2,
+    OneClassClassifier,
     SDC,
     ResampledClassifier,
     ResampledGammaKNN,
+    ConeClassifier,
+    APTree,
+    MetaAP,
+    MetaAPForest,
+    RankingForest,
+    TreeRank,
     TunedThreshold,
+    APBoosting,
+    BayesProfitClassifier,
+    ProfitBoosting,
+    ProfitForest,
+    ProfitTree,
 )
 
 

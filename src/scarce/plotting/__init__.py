@@ -4,7 +4,21 @@ Decision regions need no display of their own: scikit-learn's ``DecisionBoundary
 this library.
 """
 
+from scarce.plotting._cone import ConeDisplay, FMeasurePathDisplay
+from scarce.plotting._ellipsoids import EllipsoidDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
+from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
+from scarce.plotting._trees import MetaTreeDisplay
 
-__all__ = ["GammaPathDisplay", "GammaPlaneDisplay", "ThresholdCurveDisplay"]
+__all__ = [
+    "ConeDisplay",
+    "EllipsoidDisplay",
+    "FMeasurePathDisplay",
+    "GammaPathDisplay",
+    "GammaPlaneDisplay",
+    "MetaTreeDisplay",
+    "ProfitCurveDisplay",
+    "ProfitMenuDisplay",
+    "ThresholdCurveDisplay",
+]
