@@ -83,7 +83,13 @@ def test_meta_trees(golden, name, depth):
         better = np.isin(leaf, tree["left_leaves"])
         pending += [(str(k), rows[s]) for k, s in zip(theirs["kids"][node], (better, ~better), strict=True)]
     if ties == 0:
-        np.testing.assert_array_equal(faithful(X, y, depth).apply(X), expected)
+        graph = faithful(X, y, depth)
+        np.testing.assert_array_equal(graph.apply(X), expected)
+        with np.load(golden / f"metaap_{name}_split1.npz") as archive:
+            for part in ("train", "test"):
+                leaf = graph.apply(archive["X"].astype(np.float32)[archive[f"{part}_idx"]])
+                score = (graph.n_leaves - leaf) / graph.n_leaves
+                np.testing.assert_allclose(score, archive[f"MetaAP_d{depth}_leafscore_{part}"], rtol=1e-12)
 
 
 def test_tiny_cases(golden):
@@ -98,3 +104,19 @@ def test_tiny_cases(golden):
         assert any(np.array_equal(faithful(Z, y, depth).apply(Z), expected) for Z in in_some_order), case["seed"]
         plain_equal += np.array_equal(faithful(X, y, depth, inherit=False).apply(X), expected)
     assert plain_equal < len(cases)  # without the inherited impurity, which is their quirk, trees differ
+
+
+@pytest.mark.parametrize("depth", [8, 10])
+@pytest.mark.parametrize("name", SETS)
+def test_deep_meta_trees(golden, name, depth):
+    """Meta-leaves are theirs, or ties decide: then ours change with the order of the features too."""
+    with np.load(golden / f"metaap_{name}_split1.npz") as archive:
+        X, y, train = archive["X"].astype(np.float32), archive["y"], archive["train_idx"]
+        expected = ranks(archive[f"MetaAP_d{depth}_leafscore_train"])
+    X, y = X[train], y[train]
+    ours = faithful(X, y, depth).apply(X)
+    if not np.array_equal(ours, expected):
+        rng = np.random.default_rng(0)
+        orders = (rng.permutation(X.shape[1]) for _ in range(5))
+        permuted = (np.ascontiguousarray(X[:, order]) for order in orders)
+        assert any(not np.array_equal(faithful(Z, y, depth).apply(Z), ours) for Z in permuted)

@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeClassifier
 
 from scarce.metrics import precision_at_k
-from scarce.trees import APTree, MetaAP, TreeRank
+from scarce.trees import APTree, MetaAP, MetaAPForest, TreeRank
 from scarce.trees.ranking import _half_gaps
 
 
@@ -124,6 +124,34 @@ class TestBudget:
             assert precision_at_k(y, model.score_samples(X), budget) > y.mean()
             # Of two nodes side by side at most one lies across the end of the budget, so at most one is split.
             assert not np.any(inner[tree.left[inner]] & inner[tree.right[inner]])
+
+    @settings(max_examples=30, deadline=None)
+    @given(st.integers(0, 10_000), st.integers(1, 79), st.sampled_from([None, 16]))
+    def test_a_tree_of_trees_is_cut_off_outside_the_budget(self, seed, budget, max_bins):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 6, size=(80, 3)).astype(float)
+        y = (rng.random(80) < 0.3).astype(int)
+        y[:2] = 0, 1
+        whole, cut = (
+            MetaAP(4, 2, top_k=k, max_bins=max_bins, tie_break=None, pos_label=1).fit(X, y) for k in (None, budget)
+        )
+        scores, fewer = whole.score_samples(X), cut.score_samples(X)
+        assert cut.tree_.n_leaves <= whole.tree_.n_leaves
+        # The rows that the budget reaches are the same, but for the order before its end and behind it.
+        ahead = np.array([np.sum(fewer > s) for s in fewer])
+        behind = np.array([np.sum(fewer >= s) for s in fewer])
+        crossing = (ahead < budget) & (behind > budget)
+        for level in np.unique(fewer[~crossing]):
+            inside = fewer == level
+            assert np.all(scores[inside].max() < scores[fewer > level]) if np.any(fewer > level) else True
+        assert len(np.unique(fewer[crossing])) <= 1
+        if crossing.any():
+            assert len(np.unique(scores[crossing])) == 1
+
+    def test_a_forest_with_a_budget_flags_it(self, rows):
+        X, y = rows
+        forest = MetaAPForest(20, max_depth=2, top_k=30, random_state=0).fit(X, y)
+        assert 15 <= np.sum(forest.honest_scores(X, y) > forest.threshold_) <= 30
 
     def test_a_share_and_a_number_mean_the_same(self, rows):
         X, y = rows

@@ -45,6 +45,7 @@ class TreeClassifier(RareEventClassifier):
     max_bins: int | None
     categorical_features: Any
     random_state: Any
+    top_k: Any = None  # a parameter of the trees that can be grown for a review budget
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
@@ -126,7 +127,15 @@ class TreeClassifier(RareEventClassifier):
 
     def _budget(self, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         """Return how much weight of the training rows the default threshold flags."""
-        return float(y.sum() if sample_weight is None else sample_weight @ y)
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        return float(weight @ y) if self.top_k is None else self._rows_to_check(weight)
+
+    def _rows_to_check(self, weight: FloatArray) -> float:
+        """Return the weight of the training rows that the tree is grown to rank first; 0 if it has no budget."""
+        if self.top_k is None:
+            return 0.0
+        share = self.top_k if self.top_k < 1 else self.top_k / len(weight)
+        return float(min(share, 1.0) * weight.sum())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

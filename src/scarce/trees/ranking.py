@@ -32,6 +32,7 @@ __all__ = ["APTree", "MetaAP", "TreeRank"]
 _CRITERIA = {"paper", "ap_max", "gini", "entropy"}
 _TIE_BREAK = [StrOptions({"path", "boundary"}), None]
 _DEPTH = [Interval(Integral, 1, None, closed="left")]
+_TOP_K = [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None]
 
 
 class _RankingTree(ReadableTree, TreeClassifier):
@@ -130,11 +131,7 @@ class APTree(_RankingTree):
         "criterion": [StrOptions(_CRITERIA)],
         "max_depth": [*_DEPTH, None],
         "tie_break": _TIE_BREAK,
-        "top_k": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            None,
-        ],
+        "top_k": _TOP_K,
     }
 
     def __init__(
@@ -168,21 +165,11 @@ class APTree(_RankingTree):
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         criterion = self.criterion if self.top_k is None else "top_k"
-        budget = 0.0 if self.top_k is None else self._rows_to_check(data.stats[:, 0])
-        graph = grow_tree(*data[1:], self._rule(criterion, self.max_depth), budget=budget, seed=seed)
+        rule = self._rule(criterion, self.max_depth)
+        graph = grow_tree(*data[1:], rule, budget=self._rows_to_check(data.stats[:, 0]), seed=seed)
         sums = graph.leaf_sums()
         value = sums[:, 1] / sums[:, 0]
         return self._scored(data, graph, value, _half_gaps(value))
-
-    def _rows_to_check(self, weight: FloatArray) -> float:
-        assert self.top_k is not None
-        share = self.top_k if self.top_k < 1 else self.top_k / len(weight)
-        return float(min(share, 1.0) * weight.sum())
-
-    def _budget(self, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        if self.top_k is None:
-            return super()._budget(y, sample_weight)
-        return self._rows_to_check(np.ones(len(y)) if sample_weight is None else sample_weight)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
@@ -199,7 +186,8 @@ class _MetaTree(_RankingTree):
     max_leaf_depth: int | None
 
     def _grow_meta(self, data: TreeData, seed: int, *, refine: bool = False, **settings: Any) -> GrownTree:
-        graph = grow_meta_tree(*data[1:], max_depth=self.max_depth, seed=seed, **settings)
+        budget = self._rows_to_check(data.stats[:, 0])
+        graph = grow_meta_tree(*data[1:], max_depth=self.max_depth, budget=budget, seed=seed, **settings)
         if refine:
             graph = refine_leaves(graph)
         n = graph.n_leaves
@@ -232,6 +220,9 @@ class MetaAP(_MetaTree):
     refine : bool, default=False
         Rank the leaves of the last trees by their shares of positives instead of merging them. It ranks better and
         reads worse: there are as many rules as leaves.
+    top_k : int or float, default=None
+        Only the first `top_k` rows (a number of training rows, or a share of them) will be read: a node that lies
+        wholly before or behind them becomes a final leaf, and the default threshold flags them.
     min_samples_leaf, min_gain, max_features, max_bins, categorical_features, tie_break, random_state, threshold, \
 pos_label
         See :class:`APTree`. `tie_break` orders the rows of a final leaf by their distance to the tests of the last
@@ -263,6 +254,7 @@ pos_label
         "order": [StrOptions({"slope", "precision"})],
         "refine": ["boolean"],
         "tie_break": _TIE_BREAK,
+        "top_k": _TOP_K,
     }
 
     def __init__(
@@ -279,6 +271,7 @@ pos_label
         max_bins: int | None = None,
         categorical_features: Any = None,
         tie_break: str | None = "path",
+        top_k: int | float | None = None,
         random_state: Any = None,
         threshold: Any = "default",
         pos_label: Any = None,
@@ -294,6 +287,7 @@ pos_label
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.tie_break = tie_break
+        self.top_k = top_k
         self.random_state = random_state
         self.threshold = threshold
         self.pos_label = pos_label
@@ -308,7 +302,7 @@ pos_label
     def _examples(cls) -> Iterator[Self]:
         yield cls()
         yield cls(3, 2, criterion="ap_max", order="precision", refine=True, max_bins=64, tie_break="boundary")
-        yield cls(2, 4, criterion="authors", tie_break=None, max_features=2, random_state=0)
+        yield cls(2, 4, criterion="authors", tie_break=None, max_features=2, top_k=0.5, random_state=0)
 
 
 class TreeRank(_MetaTree):

@@ -30,7 +30,7 @@ class MetaAPForest(TreeForest):
     max_samples : float, default=1.0
         How many rows are drawn for a tree, as a share of all.
     max_depth, max_leaf_depth, criterion, order, refine, min_samples_leaf, min_gain, max_features, max_bins, \
-categorical_features, tie_break
+categorical_features, tie_break, top_k
         See :class:`MetaAP`.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
@@ -49,7 +49,7 @@ categorical_features, tie_break
         **TreeForest._parameter_constraints,
         **{
             k: MetaAP._parameter_constraints[k]
-            for k in ("max_depth", "max_leaf_depth", "criterion", "order", "refine", "tie_break")
+            for k in ("max_depth", "max_leaf_depth", "criterion", "order", "refine", "tie_break", "top_k")
         },
     }
 
@@ -69,6 +69,7 @@ categorical_features, tie_break
         max_bins: int | None = None,
         categorical_features: Any = None,
         tie_break: str | None = "path",
+        top_k: int | float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         threshold: Any = "default",
@@ -87,6 +88,7 @@ categorical_features, tie_break
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.tie_break = tie_break
+        self.top_k = top_k
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.threshold = threshold
@@ -103,12 +105,22 @@ categorical_features, tie_break
             min_gain=self.min_gain,
             max_features=self.max_features,
             tie_break=self.tie_break,
+            top_k=self.top_k,
         )
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(10, max_depth=3, random_state=0)
-        yield cls(10, max_depth=2, criterion="ap_max", order="precision", max_bins=64, max_features=0.5, random_state=0)
+        yield cls(
+            10,
+            max_depth=2,
+            criterion="ap_max",
+            order="precision",
+            max_bins=64,
+            max_features=0.5,
+            top_k=0.5,
+            random_state=0,
+        )
 
 
 class RankingForest(TreeForest):

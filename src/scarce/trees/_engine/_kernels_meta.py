@@ -81,6 +81,7 @@ def grow_meta(
     min_split: int,
     by: int,
     merge: int,
+    budget: float,
     seed: Any,
     scratch: Any,
     tree: Any,
@@ -89,7 +90,7 @@ def grow_meta(
     """Grow the tree of trees on all of `rows`; return the numbers of nodes, of blocks and of final leaves.
 
     `tree` has room for one internal tree, `out` for all. A side of a block is the next block's number, or -1 - the
-    number of a final leaf, counted from the best.
+    number of a final leaf, counted from the best. A `budget` above 0 is the weight of the rows to be ranked first.
     """
     n = rows.shape[0]
     d = columns.n_categories.shape[0]
@@ -97,6 +98,8 @@ def grow_meta(
     zero: Any = np.int64(0)  # see `grow`
     n_nodes = n_blocks = n_leaves = zero
     stack = np.empty((max_depth + 2, 5), np.int64)  # start, end, depth, parent block, which side
+    budgets = np.empty(max_depth + 2, np.float64)
+    budgets[0] = budget
     push_block(stack, zero, zero, n, zero + 1, zero - 1, zero)
     waiting = zero + 1
     state = np.uint64(seed)
@@ -108,12 +111,14 @@ def grow_meta(
         depth = stack[waiting, 2]
         parent = stack[waiting, 3]
         which = stack[waiting, 4]
+        here = budgets[waiting]
         w = p = 0.0
         for i in range(lo, hi):
             w += stats[rows[i], 0]
             p += stats[rows[i], 1]
         found = size = n_ends = zero
-        if depth <= max_depth and 0 < p < w and hi - lo >= min_split:
+        across = budget <= 0 or 0 < here < w  # what is wholly before or behind the end of a budget is left alone
+        if across and depth <= max_depth and 0 < p < w and hi - lo >= min_split:
             for i in range(lo, hi):
                 scratch.rows[i] = rows[i]
             if exact:
@@ -154,8 +159,12 @@ def grow_meta(
                 out.sums[at, k] = tree.sums[node, k]
                 if tree.subset.shape[0] > 0:
                     out.subset[at, k] = tree.subset[node, k]
+        better = 0.0
         for i in range(found):
             out.jump[n_nodes + leaves[i]] = 0
+            better += tree.sums[leaves[i], 0]
+        budgets[waiting] = max(here - better, 0.0)
+        budgets[waiting + 1] = min(here, better)
         for i in range(lo, hi):
             scratch.left[rows[i]] = 1 - out.jump[n_nodes + scratch.leaf[rows[i]]]
         middle = part(rows, lo, hi, scratch.left, scratch.buffer)

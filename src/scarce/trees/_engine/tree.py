@@ -143,6 +143,7 @@ def grow_meta_tree(
     min_split: int,
     by: int,
     merge: int,
+    budget: float = 0.0,
     seed: int = 0,
 ) -> Graph:
     """Grow a tree of trees on the rows with a positive weight."""
@@ -153,8 +154,8 @@ def grow_meta_tree(
     n_blocks = min(len(rows), 2 ** min(max_depth, 40))
     out = _nodes(min(n_blocks * len(nodes.feature), 2 * len(rows) * max_depth), n_blocks, columns)
     n, n_blocks, n_leaves = grow_meta(
-        columns, rows, kept_order, stats, whole, rule, max_depth, min_split, by, merge, np.uint64(seed), scratch, nodes,
-        out,
+        columns, rows, kept_order, stats, whole, rule, max_depth, min_split, by, merge, float(budget), np.uint64(seed),
+        scratch, nodes, out,
     )  # fmt: skip
     if n_leaves == 1:  # nothing could be split: a block of one leaf, so that every tree has a root
         return grow_tree(columns, order, stats, rule._replace(max_depth=0))
