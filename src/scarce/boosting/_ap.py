@@ -76,8 +76,8 @@ class APBoosting(BoostedClassifier):
 
     References
     ----------
-    .. [1] J. Frery, A. Habrard, M. Sebban, O. Caelen and L. He-Guelton, "Efficient top rank optimization with gradient
-       boosting for supervised anomaly detection", ECML-PKDD 2017.
+    J. Frery, A. Habrard, M. Sebban, O. Caelen and L. He-Guelton, "Efficient top rank optimization with gradient
+    boosting for supervised anomaly detection", ECML-PKDD 2017.
 
     Examples
     --------

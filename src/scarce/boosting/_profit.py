@@ -81,10 +81,10 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
 
     References
     ----------
-    .. [1] G. Metzler, X. Badiche, B. Belkasmi, E. Fromont, A. Habrard and M. Sebban, "Tree-based cost sensitive methods
-       for fraud detection in imbalanced data", IDA 2018.
-    .. [2] S. Höppner, B. Baesens, W. Verbeke and T. Verdonck, "Instance-dependent cost-sensitive learning for detecting
-       transfer fraud", European Journal of Operational Research, 2022.
+    G. Metzler, X. Badiche, B. Belkasmi, E. Fromont, A. Habrard and M. Sebban, "Tree-based cost sensitive methods
+    for fraud detection in imbalanced data", IDA 2018.
+    S. Höppner, B. Baesens, W. Verbeke and T. Verdonck, "Instance-dependent cost-sensitive learning for detecting
+    transfer fraud", European Journal of Operational Research, 2022.
 
     Examples
     --------
