@@ -9,10 +9,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import safe_indexing
 
-__all__ = ["explain_by_occlusion", "occlusion", "usual_rows"]
+__all__ = ["ExplainsByOcclusion", "explain_by_occlusion", "occlusion", "usual_rows"]
 
 FloatArray = NDArray[np.float64]
 
@@ -69,6 +70,17 @@ def explain_by_occlusion(
         {"score": float(own), "features": dict(zip(names, row.tolist(), strict=True))}
         for own, row in zip(score(X), added, strict=True)
     ]
+
+
+class ExplainsByOcclusion:
+    """The reasons of an estimator that has none of its own: its `_fit` keeps some usual rows as `_background`."""
+
+    _background: Any
+
+    def explain(self: Any, X: Any) -> list[dict[str, Any]]:
+        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
+        check_is_fitted(self)
+        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
 
 def _with_column(rows: Any, source: Any, feature: int) -> Any:

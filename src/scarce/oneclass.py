@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from scarce._sklearn import HasMethods, Interval, StrOptions, safe_indexing
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import Objective
-from scarce.occlusion import explain_by_occlusion, usual_rows
+from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
 __all__ = ["SVDD", "OneClassClassifier"]
 
 _CODES = {"negatives": (0,), "positives": (1,), "all": (0, 1)}
 
 
-class OneClassClassifier(MetaEstimatorMixin, RareEventClassifier):
+class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
     """Call the rows positive that an outlier detector finds unusual among the negatives, or usual among the positives.
 
     The detector sees one class, or all rows without their classes. It is a baseline: it can only be good where the
@@ -92,11 +92,6 @@ class OneClassClassifier(MetaEstimatorMixin, RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         # A row on the detector's cut is no outlier.
         return float(-np.nextafter(0, 1)) if self.fit_on == "positives" else 0.0
-
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

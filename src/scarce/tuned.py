@@ -14,17 +14,37 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from scarce._sklearn import HasMethods, Interval, routing_enabled
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import FBeta, Objective
-from scarce.occlusion import explain_by_occlusion, usual_rows
+from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
-__all__ = ["TunedThreshold"]
+__all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
 
 
-class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
+class ClassifierWrapper(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
+    """What all methods around any scikit-learn classifier share: they take what it takes."""
+
+    estimator: Any
+
+    def _check_X(self, X: Any, *, reset: bool) -> Any:
+        if nw.dependencies.is_into_dataframe(X):
+            # A frame goes to the estimator as it is: a pipeline may ask for its columns.
+            return validate_data(self, X, skip_check_array=True, reset=reset)
+        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
+        return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=finite, reset=reset)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.allow_nan = inner.allow_nan
+        tags.input_tags.sparse = inner.sparse
+        return tags
+
+
+class TunedThreshold(ClassifierWrapper):
     """Give a classifier the exact threshold of an objective, chosen on honest scores.
 
     Unlike a grid of thresholds, every cut between two scores is tried.
@@ -76,13 +96,6 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
         self.cv = cv
         self.pos_label = pos_label
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
-        if nw.dependencies.is_into_dataframe(X):
-            # A frame goes to the estimator as it is: a pipeline may ask for its columns.
-            return validate_data(self, X, skip_check_array=True, reset=reset)
-        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
-        return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=finite, reset=reset)
-
     def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
         self._background = usual_rows(X)
@@ -100,7 +113,7 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
         return {"sample_weight": sample_weight}
 
     def _score(self, X: Any) -> FloatArray:
-        return _positive_score(self.estimator_, X)
+        return positive_score(self.estimator_, X)
 
     def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
         out_of_bag = getattr(self.estimator_, "oob_decision_function_", None)
@@ -114,11 +127,6 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reaches the classifier."""
         return (
@@ -131,15 +139,9 @@ class TunedThreshold(MetaEstimatorMixin, RareEventClassifier):
     def _examples(cls) -> Iterator[Self]:
         yield cls(LogisticRegression())
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
-        tags.input_tags.allow_nan = inner.allow_nan
-        tags.input_tags.sparse = inner.sparse
-        return tags
 
-
-def _positive_score(estimator: Any, X: Any) -> FloatArray:
+def positive_score(estimator: Any, X: Any) -> FloatArray:
+    """Return the probability of class 1, or the decision where a classifier has none."""
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X)[:, 1], dtype=np.float64)
     return np.asarray(estimator.decision_function(X), dtype=np.float64)

@@ -8,14 +8,11 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import MetaEstimatorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
 from scarce.base import FloatArray, RareEventClassifier
@@ -23,14 +20,15 @@ from scarce.fmeasure._models import Part, how_to_weight, own_cut, scores_of
 from scarce.fmeasure._path import Path, Problem
 from scarce.fmeasure._search import SEARCHES, new_search
 from scarce.objectives import FBeta, Objective
-from scarce.occlusion import explain_by_occlusion, usual_rows
+from scarce.occlusion import usual_rows
+from scarce.tuned import ClassifierWrapper
 
 __all__ = ["ConeClassifier"]
 
 _CLOSED = 1e-12
 
 
-class ConeClassifier(MetaEstimatorMixin, RareEventClassifier):
+class ConeClassifier(ClassifierWrapper):
     """Search the class weights with which a classifier has the highest F, and say how high F can be.
 
     Models are fitted with the weight ``1 + beta² - t`` on positive rows and ``t`` on negative ones; the best F is
@@ -173,13 +171,6 @@ class ConeClassifier(MetaEstimatorMixin, RareEventClassifier):
         self.default_class = default_class
         self.threshold = threshold
         self.pos_label = pos_label
-
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
-        if nw.dependencies.is_into_dataframe(X):
-            # A frame goes to the estimator as it is: a pipeline may ask for its columns.
-            return validate_data(self, X, skip_check_array=True, reset=reset)
-        finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
-        return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=finite, reset=reset)
 
     # Fit ------------------------------------------------------------------------------------------------------
 
@@ -325,16 +316,9 @@ class ConeClassifier(MetaEstimatorMixin, RareEventClassifier):
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise ValueError("explain is defined for two classes.")
-        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
+        return super().explain(X)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(LogisticRegression(), n_models=3)
         yield cls(LogisticRegression(), search="dinkelbach", n_models=4, validation="train")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
-        tags.input_tags.allow_nan = inner.allow_nan
-        tags.input_tags.sparse = inner.sparse
-        return tags

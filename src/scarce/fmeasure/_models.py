@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from scarce._sklearn import routing_enabled, safe_indexing
 from scarce.base import FloatArray
+from scarce.tuned import positive_score
 
 __all__ = ["Costs", "Fitted", "Part", "fit_part", "how_to_weight", "own_cut", "scores_of"]
 
@@ -112,11 +113,11 @@ def fit_part(
 
 def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
     """Return one score for each row, higher for class 1; with more than two classes, positive ones for each class."""
-    likely = hasattr(model, "predict_proba")
-    raw = np.asarray(model.predict_proba(X) if likely else model.decision_function(X), dtype=np.float64)
     if n_classes == 2:
-        return raw[:, 1] if likely else raw
-    return raw if likely else softmax(raw, axis=1)
+        return positive_score(model, X)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    return softmax(np.asarray(model.decision_function(X), dtype=np.float64), axis=1)
 
 
 def own_cut(model: Any) -> float:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce.fmeasure import ConeClassifier
 from scarce.fmeasure.bounds import Cones, ErrorProfile, certified_bound, cones, pooled, upper_envelope
-from scarce.plotting._threshold import _pyplot
+from scarce.plotting._matplotlib import axes_or_new, pyplot
 
 __all__ = ["ConeDisplay", "FMeasurePathDisplay"]
 
@@ -109,7 +109,7 @@ class ConeDisplay:
         -------
         self
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         envelope, bound = upper_envelope(self.cones), certified_bound(self.cones)
         style = {"color": "0.85", "linewidth": 0, "label": "no optimum here", **kwargs}
@@ -208,7 +208,7 @@ class FMeasurePathDisplay:
         -------
         self
         """
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = []
         for name, f in self.curves.items():
@@ -224,7 +224,7 @@ class FMeasurePathDisplay:
 
 
 def _path(display: type[Any], estimator: ConeClassifier) -> dict[str, FloatArray]:
-    _pyplot()
+    pyplot()
     if not isinstance(estimator, ConeClassifier):
         raise TypeError(
             f"{display.__name__} draws a ConeClassifier; got a {type(estimator).__name__}. Of a pipeline give the last "
@@ -232,7 +232,3 @@ def _path(display: type[Any], estimator: ConeClassifier) -> dict[str, FloatArray
         )
     check_is_fitted(estimator)
     return estimator.path_
-
-
-def _axes(ax: Any) -> Any:
-    return _pyplot().subplots(layout="constrained")[1] if ax is None else ax

@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from scarce.ellipsoids import ME2
-from scarce.plotting._threshold import _pyplot
+from scarce.plotting._matplotlib import axes_or_new
 
 __all__ = ["EllipsoidDisplay"]
 
@@ -145,10 +145,9 @@ class EllipsoidDisplay:
         -------
         self
         """
-        plt = _pyplot()
+        self.ax_ = axes_or_new(ax)
         from matplotlib.collections import LineCollection
 
-        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
         angle = np.linspace(0, 2 * np.pi, 129)
         circle = np.column_stack((np.cos(angle), np.sin(angle)))

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce.objectives import Objective, get_objective
-from scarce.plotting._threshold import _name, _pyplot
+from scarce.plotting._matplotlib import axes_or_new, pyplot
+from scarce.plotting._threshold import _name
 from scarce.sampling import ResampledGammaKNN
 
 __all__ = ["GammaPlaneDisplay"]
@@ -120,7 +121,7 @@ class GammaPlaneDisplay:
         -------
         display
         """
-        _pyplot()  # The search may take long: a missing library must be told before.
+        pyplot()  # The search may take long: a missing library must be told before.
         if not isinstance(estimator, ResampledGammaKNN):
             raise TypeError(
                 f"{cls.__name__} draws a ResampledGammaKNN; got a {type(estimator).__name__}. Of a pipeline give the "
@@ -164,8 +165,7 @@ class GammaPlaneDisplay:
         -------
         self
         """
-        plt = _pyplot()
-        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         style = {"cmap": "viridis", "rasterized": True, **kwargs}
         self.mesh_ = self.ax_.pcolormesh(self.gamma_real, self.gamma_synthetic, self.values.T, **style)

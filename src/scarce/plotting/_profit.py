@@ -14,7 +14,8 @@ from scarce._sweep import check_gains
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
-from scarce.plotting._threshold import ThresholdCurveDisplay, _pyplot
+from scarce.plotting._matplotlib import pyplot
+from scarce.plotting._threshold import ThresholdCurveDisplay
 from scarce.profit import BayesProfitClassifier, Gains, MenuEntry, ProfitClassifier, profit_menu
 from scarce.profit._gains import gain_of_flagging
 
@@ -100,7 +101,7 @@ class ProfitCurveDisplay:
         -------
         display
         """
-        _pyplot()  # The scores may take long: a missing library must be told before.
+        pyplot()  # The scores may take long: a missing library must be told before.
         if not isinstance(estimator, RareEventClassifier):
             raise TypeError(
                 f"{cls.__name__} draws a RareEventClassifier; got a {type(estimator).__name__}. Of anything else, give "
@@ -258,7 +259,7 @@ class ProfitMenuDisplay:
         axes: Any = None,
     ) -> Self:
         """Make the menu and draw it; parameters as for :func:`~scarce.profit.profit_menu`, and `axes` to draw in."""
-        _pyplot()  # The menu may take long: a missing library must be told before.
+        pyplot()  # The menu may take long: a missing library must be told before.
         menu = profit_menu(estimator, X, y, gains, values, constant=constant, cv=cv)
         return cls(menu, "ζ" if constant == "zeta" else constant).plot(axes)
 
@@ -275,7 +276,7 @@ class ProfitMenuDisplay:
         self
         """
         if axes is None:
-            axes = _pyplot().subplots(2, 1, sharex=True, layout="constrained")[1]
+            axes = pyplot().subplots(2, 1, sharex=True, layout="constrained")[1]
         above, below = self.axes_ = axes
         self.figure_ = above.figure
         values = [entry.value for entry in self.menu]

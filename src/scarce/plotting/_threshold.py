@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
+from scarce.plotting._matplotlib import axes_or_new, pyplot
 from scarce.profit import ProfitClassifier
 
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay"]
@@ -121,7 +122,7 @@ class ThresholdCurveDisplay:
         -------
         display
         """
-        _pyplot()  # The scores may take long: a missing library must be told before.
+        pyplot()  # The scores may take long: a missing library must be told before.
         if not isinstance(estimator, cls._draws):
             raise TypeError(
                 f"{cls.__name__} draws a {cls._draws.__name__}; got a {type(estimator).__name__}. Of a pipeline give "
@@ -203,8 +204,7 @@ class ThresholdCurveDisplay:
         -------
         self
         """
-        plt = _pyplot()
-        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         left, right = self._limits()
         # An axis may end at infinity, where nothing can be drawn.
@@ -311,13 +311,3 @@ def _name(objective: Objective) -> str:
         case Profit():  # not its table of gains
             return "Profit"
     return repr(objective).removesuffix("()")
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Plots are drawn with matplotlib, which is not installed: pip install "scarce[audit]".'
-        ) from error
-    return plt

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from scarce.plotting._threshold import _pyplot
+from scarce.plotting._matplotlib import pyplot
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.boxes import sides_of_test
 from scarce.trees._engine.rules import compactness, ranked
@@ -115,7 +115,7 @@ class MetaTreeDisplay:
         -------
         display
         """
-        _pyplot()
+        pyplot()
         if not isinstance(estimator, ReadableTree):
             raise TypeError(
                 f"{cls.__name__} draws a single tree, such as MetaAP or APTree; got a {type(estimator).__name__}. Of a "
@@ -144,7 +144,7 @@ class MetaTreeDisplay:
         -------
         self
         """
-        plt = _pyplot()
+        plt = pyplot()
         from matplotlib.cm import ScalarMappable
         from matplotlib.patches import FancyBboxPatch
 

@@ -9,18 +9,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import Objective
-from scarce.occlusion import explain_by_occlusion, usual_rows
+from scarce.occlusion import ExplainsByOcclusion, usual_rows
 from scarce.sampling._resample import new_smote, resample
 
 __all__ = ["SDC"]
 
 
-class SDC(RareEventClassifier):
+class SDC(ExplainsByOcclusion, RareEventClassifier):
     """SMOTE with different costs: a support vector machine on SMOTE's rows, with a dearer error on positives.
 
     SMOTE makes the few positives dense enough for the boundary to be well defined, and the costs push it away from
@@ -122,11 +121,6 @@ class SDC(RareEventClassifier):
 
     def _default_threshold(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         return 0.0
-
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

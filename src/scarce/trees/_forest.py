@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
 from scarce.base import FloatArray
-from scarce.occlusion import explain_by_occlusion, usual_rows
+from scarce.occlusion import ExplainsByOcclusion, usual_rows
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, budget_threshold
 from scarce.trees._engine.sql import to_sql
 
@@ -23,7 +22,7 @@ __all__ = ["BLOCK", "TreeForest"]
 BLOCK = 16_384  # rows scored at a time: what a tree writes stays in the cache
 
 
-class TreeForest(TreeClassifier):
+class TreeForest(ExplainsByOcclusion, TreeClassifier):
     """Trees grown on rows drawn with replacement; honest scores are out-of-bag."""
 
     n_estimators: int
@@ -38,13 +37,18 @@ class TreeForest(TreeClassifier):
         "n_jobs": [Integral, None],
     }
 
-    @abstractmethod
+    _tree_class: ClassVar[type[TreeClassifier]]
+
     def _tree(self) -> TreeClassifier:
-        """Return the tree that the forest repeats, unfitted."""
+        """Return the tree that the forest repeats, unfitted, with the parameters that both have."""
+        tree = self._tree_class()
+        own = self.get_params(deep=False)
+        tree.set_params(**{name: own[name] for name in tree.get_params(deep=False) if name in own})
+        tree.n_features_in_ = self.n_features_in_
+        return tree
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         tree = self._tree()
-        tree.n_features_in_ = self.n_features_in_
         counts = self._in_bag(len(data.stats), seed)
         return tree._grow(data._replace(stats=data.stats * counts[:, None]), seed)
 
@@ -97,11 +101,6 @@ class TreeForest(TreeClassifier):
         honest = np.bincount(y).min() > 1
         scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
         return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)
-
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
     def to_sql(self, quote: str = '"') -> str:
         """Return the mean score of the trees as one SQL expression; see :meth:`APTree.to_sql`."""

@@ -96,6 +96,7 @@ class ProfitForest(ProfitTrees, TreeForest):
     vote: str
     min_votes: float
 
+    _tree_class = ProfitTree
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ProfitTrees._parameter_constraints,
         **TreeForest._parameter_constraints,
@@ -141,14 +142,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         self.pos_label = pos_label
 
     def _tree(self) -> TreeClassifier:
-        tree = ProfitTree(
-            criterion=self.criterion,
-            weighting=self.weighting,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            min_gain=self.min_gain,
-            max_features=self.max_features,
-        )
+        tree = super()._tree()
         tree._unit = self._unit
         return tree
 

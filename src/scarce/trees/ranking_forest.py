@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._sklearn import Interval, StrOptions
+from scarce._sklearn import StrOptions
 from scarce.base import FloatArray
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData
 from scarce.trees._engine import LeafScores
@@ -45,12 +44,10 @@ categorical_features, tie_break, top_k
         The trees as arrays, with the scores of their leaves.
     """
 
+    _tree_class = MetaAP
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **MetaAP._parameter_constraints,
         **TreeForest._parameter_constraints,
-        **{
-            k: MetaAP._parameter_constraints[k]
-            for k in ("max_depth", "max_leaf_depth", "criterion", "order", "refine", "tie_break", "top_k")
-        },
     }
 
     def __init__(
@@ -93,20 +90,6 @@ categorical_features, tie_break, top_k
         self.random_state = random_state
         self.threshold = threshold
         self.pos_label = pos_label
-
-    def _tree(self) -> TreeClassifier:
-        return MetaAP(
-            self.max_depth,
-            self.max_leaf_depth,
-            criterion=self.criterion,
-            order=self.order,
-            refine=self.refine,
-            min_samples_leaf=self.min_samples_leaf,
-            min_gain=self.min_gain,
-            max_features=self.max_features,
-            tie_break=self.tie_break,
-            top_k=self.top_k,
-        )
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
@@ -152,10 +135,10 @@ categorical_features, tie_break
     S. Clémençon, M. Depecker and N. Vayatis, "Ranking forests", Journal of Machine Learning Research 14 (2013).
     """
 
+    _tree_class = TreeRank
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeRank._parameter_constraints,
         **TreeForest._parameter_constraints,
-        **{k: TreeRank._parameter_constraints[k] for k in ("max_depth", "max_leaf_depth", "leaf_rank", "tie_break")},
-        "min_samples_split": [Interval(Integral, 2, None, closed="left")],
         "aggregate": [StrOptions({"mean_score", "mean_rank", "median_rank", "kemeny"})],
     }
 
@@ -197,18 +180,6 @@ categorical_features, tie_break
         self.random_state = random_state
         self.threshold = threshold
         self.pos_label = pos_label
-
-    def _tree(self) -> TreeClassifier:
-        return TreeRank(
-            self.max_depth,
-            self.max_leaf_depth,
-            leaf_rank=self.leaf_rank,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_gain=self.min_gain,
-            max_features=self.max_features,
-            tie_break=self.tie_break,
-        )
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         grown = super()._grow(data, seed)
