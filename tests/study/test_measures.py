@@ -77,6 +77,20 @@ def test_fewer_positives_are_taken_from_the_training_rows_alone():
     assert few.y_train.sum() == round((all_.y_train == 0).sum() / 10)
 
 
+def test_at_most_so_many_rows_are_drawn_with_the_same_share_of_positives():
+    protocol = {"kind": "shuffle", "test_size": 0.3}
+    whole = rows_of({"name": "balance"}, protocol, 0)
+    few = rows_of({"name": "balance"}, {**protocol, "rows": 200, "test_rows": 100}, 0)
+    assert (len(few.y_train), len(few.y_test)) == (200, 100)
+    assert few.note == "200 training rows, 100 test rows"
+    assert few.y_train.mean() == pytest.approx(whole.y_train.mean(), abs=1 / 200)
+    assert few.y_test.mean() == pytest.approx(whole.y_test.mean(), abs=1 / 100)
+    assert {tuple(row) for row in few.X_test} <= {tuple(row) for row in whole.X_test}
+    enough = rows_of({"name": "balance"}, {**protocol, "rows": 10_000, "test_rows": 10_000}, 0)
+    np.testing.assert_array_equal(enough.X_train, whole.X_train)
+    assert enough.note == ""
+
+
 def test_simulated_states_are_drawn_anew_for_each_split():
     set_ = {"name": "simulated-flow"}
     one, again, other = (rows_of(set_, {"kind": "drawn"}, split) for split in (0, 0, 1))

@@ -66,10 +66,12 @@ def _split(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> 
         train, test = list(folds_of.split(X, y))[split % 5]
     else:
         [(train, test)] = StratifiedShuffleSplit(1, test_size=protocol["test_size"], random_state=split).split(X, y)
-    if "rows" in protocol and len(train) > protocol["rows"]:
-        few = StratifiedShuffleSplit(1, train_size=protocol["rows"], random_state=split)
-        train = train[next(few.split(X[train], y[train]))[0]]
+    if len(train) > protocol.get("rows", len(train)):
+        train = _some(train, y, protocol["rows"], split)
         note = f"{len(train):,} training rows"
+    if len(test) > protocol.get("test_rows", len(test)):
+        test = _some(test, y, protocol["test_rows"], split)
+        note = f"{note}, {len(test):,} test rows".removeprefix(", ")
     if "train_ir" in set_:
         train = _thin(train, y, set_["train_ir"], split)
     rows = Rows(X[train], y[train], X[test], y[test], note=note)
@@ -87,6 +89,12 @@ def describe_file(path: Path, target: str, positive: str | None) -> dict[str, An
     if y.sum() < 4:
         raise StudyError(f"{path} has {y.sum()} positive rows, and a comparison needs at least 4.")
     return set_
+
+
+def _some(part: NDArray[np.intp], y: NDArray[Any], count: int, seed: int) -> NDArray[np.intp]:
+    """Draw rows, with the same share of positives."""
+    few = StratifiedShuffleSplit(1, train_size=count, random_state=seed)
+    return part[next(few.split(part, y[part]))[0]]
 
 
 def _thin(train: NDArray[np.intp], y: NDArray[Any], ratio: float, seed: int) -> NDArray[np.intp]:

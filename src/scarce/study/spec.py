@@ -16,11 +16,11 @@ __all__ = ["Cell", "Method", "Planned", "Study", "StudyError", "list_studies", "
 
 SCALINGS = ("none", "row-l2", "min-max", "standard")
 _KEYS = {
-    "title", "source", "sets", "max_rows", "scalings", "metrics", "measures", "control", "rivals", "lower_is_better",
+    "title", "source", "sets", "scalings", "metrics", "measures", "control", "rivals", "lower_is_better",
     "view", "protocol", "methods", "printed", "errata", "claims", "of", "notes", "x",
 }  # fmt: skip
 _METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "label", "scaling", "every", "gains"}
-_PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "warm"}
+_PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
 
 
 class StudyError(ValueError):
@@ -144,7 +144,8 @@ class Study:
         )
 
     def _cell(self, set_: Mapping[str, Any], split: int, method: Method) -> Cell:
-        outer = {key: self.protocol[key] for key in ("kind", "test_size", "rows", "warm") if key in self.protocol}
+        kept = ("kind", "test_size", "rows", "test_rows", "warm")
+        outer = {key: self.protocol[key] for key in kept if key in self.protocol}
         inner: dict[str, Any] = {}
         if method.recipe.get("grid"):
             inner = {key: self.protocol[key] for key in ("inner", "holdout", "choose") if key in self.protocol}
@@ -206,7 +207,7 @@ def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False)
     else:
         protocol = {"inner": 5, "choose": "f1", **text["protocol"]}
         _refuse(name, protocol, _PROTOCOL_KEYS, " of protocol")
-        sets = tuple(_sets(text["sets"], text.get("max_rows")))
+        sets = tuple(_sets(text["sets"]))
         scalings = tuple(text.get("scalings", ["none"]))
         if unknown := set(scalings) - set(SCALINGS):
             raise StudyError(f"{name}: there is no scaling {unknown.pop()!r}; there are {', '.join(SCALINGS)}.")
@@ -240,11 +241,11 @@ def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False)
     )
 
 
-def _sets(sets: Any, max_rows: int | None) -> Iterator[Mapping[str, Any]]:
+def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
     from scarce.datasets import list_datasets
 
     if sets == "all":
-        sets = [info.name for info in list_datasets() if max_rows is None or info.rows <= max_rows]
+        sets = [info.name for info in list_datasets()]
     for set_ in sets:
         plain = {"name": set_} if isinstance(set_, str) else dict(set_)
         yield {**plain, "label": plain.get("label", plain["name"])}
