@@ -166,3 +166,16 @@ def test_the_map_of_all_results_is_written_from_the_store(tmp_path):
     links = set(re.findall(r"\]\(#([^)]+)\)", page))
     assert "gamma-scaling" in links
     assert links <= anchors
+
+
+def test_the_page_tells_cells_that_failed_from_cells_that_were_not_run(tmp_path):
+    study = load_study("gamma/table2").reduce(splits=1)
+    failing, _, *rest = study.plan()
+    with Store(tmp_path / "s") as store:
+        for planned in rest:
+            store.write(planned.cell.key, {"set": planned.set, "split": 0, "method": "any"}, Outcome({"f1": 0.5}))
+        store.write(failing.cell.key, {}, Outcome(error="ValueError: There is no such row."))
+        write_page(store, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "**Not complete**: 1 cell was not run. 1 cell has no result: " in page
+    assert f"{failing.method.column} on {failing.set}, ValueError: There is no such row." in page

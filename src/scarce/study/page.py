@@ -79,12 +79,12 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
         return
     days = found["days"][0] if len(found["days"]) == 1 else f"{found['days'][0]} to {found['days'][-1]}"
     reduced = f" Reduced: {'; '.join(found['reduced'])}." if found["reduced"] else ""
-    missing = found["cells"]["total"] - found["cells"]["done"]
-    rest = (
-        f" **Not complete**: {missing:,} cells were not run, so columns may be means over fewer sets."
-        if missing
-        else ""
-    )
+    failed = found["cells"]["failed"]
+    missing = found["cells"]["total"] - found["cells"]["done"] - failed
+    rest = f" **Not complete**: {missing:,} {'cell was' if missing == 1 else 'cells were'} not run." if missing else ""
+    if failed:
+        why = "; ".join(f"{place}, {message}" for place, message in found["failures"].items())
+        rest += f" {failed:,} {'cell has' if failed == 1 else 'cells have'} no result: {why}"
     yield f"{_share(found)} cells, {days}.{reduced}{rest}"
     if len(found["tables"]) > 4 and len(found["tables"][0]["sets"]) == 1:
         yield from _one_set(found["tables"])

@@ -61,7 +61,7 @@ def tabulate(study: Study, store: Store) -> dict[str, Any]:
         "splits": study.splits,
         "reduced": list(study.reduced),
         "needs": needs(study),
-        "cells": {"done": len(stored), "total": len({planned.cell.key for planned in plan})},
+        "cells": {"done": len(stored), "failed": len(failures), "total": len({planned.cell.key for planned in plan})},
         "failures": failed,
         "seconds": sum(outcome.fit_seconds + outcome.predict_seconds for outcome in found),
         "days": sorted({outcome.written[:10] for outcome in found}),
