@@ -53,9 +53,17 @@ def score_by(x, X, y, center, M, R):
     return min(lead(R, squared), lead(far, near)), squared <= R and near < far
 
 
-def nearest_centers(x, X, y, k):
-    centers = [i for i in range(len(X)) if y[i] == 1]
-    return sorted(centers, key=lambda i: (((X[i] - x) ** 2).sum(), i))[:k]
+def nearest_of_class(x, X, y, label, k):
+    """The rows of a class nearest to x, of equally near ones the earlier."""
+    rows = [i for i in range(len(X)) if y[i] == label]
+    return sorted(rows, key=lambda i: (((X[i] - x) ** 2).sum(), i))[:k]
+
+
+def mean_lead(x, X, y, center, M, R):
+    """How much nearer than the border and the five negatives near x the centre is to x, on average, under M."""
+    squared = (x - X[center]) @ M @ (x - X[center])
+    others = [(x - X[i]) @ M @ (x - X[i]) for i in nearest_of_class(x, X, y, 0, 5)]
+    return np.mean([lead(other, squared) for other in (R, *others)])
 
 
 def f_measure(tp, fp, positives, beta):

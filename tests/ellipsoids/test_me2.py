@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import fbeta_score
 
 from scarce.ellipsoids import ME2, _tuning
+from scarce.objectives import FBeta
 from tests import naive_ellipsoids as naive
 from tests.neighbors.test_index import tables
 
@@ -37,13 +38,33 @@ def test_score_and_rule_row_by_row(table, n_local, mu, lam, combine):
     X = X.astype(np.float64)
     scores = model.score_samples(queries)
     for x, score in zip(queries, scores, strict=True):
-        asked = naive.nearest_centers(x, X, y, 1 if combine == "nearest" else 3)
+        asked = naive.nearest_of_class(x, X, y, 1, 1 if combine == "nearest" else 3)
         answers = [naive.score_by(x, X, y, c, *shapes[c]) for c in asked]
         assert score == pytest.approx(max(s for s, _ in answers), abs=1e-6)
         # Where rounding decides, either answer will do.
         if abs(score) > 1e-9:
             assert (score > 0) == any(positive for _, positive in answers)
     assert model.threshold_ == 0
+
+
+@given(
+    table=tables(2),
+    n_local=st.integers(1, 12),
+    mu=st.sampled_from([0.1, 0.5, 0.9, 10.0]),
+    lam=st.sampled_from([1e-5, 1e-2, 10.0]),
+)
+def test_mean_row_by_row(table, n_local, mu, lam):
+    X, y = table
+    model = ME2(n_local, mu=mu, lam=lam, tune=None, pos_label=1, threshold=0.0).fit(X, y)
+    shapes = {row: (model.metric(c), model.radii_[c]) for c, row in enumerate(model.center_rows_)}
+    queries = np.vstack((X, X[:4] + 0.375)).astype(np.float64)
+    X = X.astype(np.float64)
+    for x, score, told in zip(queries, model.score_samples(queries), model.explain(queries), strict=True):
+        asked = naive.nearest_of_class(x, X, y, 1, 5)
+        answers = [naive.mean_lead(x, X, y, c, *shapes[c]) for c in asked]
+        assert score == pytest.approx(np.mean(answers), abs=1e-6)
+        assert [part["score"] for part in told["asked"]] == pytest.approx(sorted(answers, reverse=True), abs=1e-6)
+        assert sorted(part["center"] for part in told["asked"]) == sorted(asked)
 
 
 @given(table=tables(2), n_local=st.integers(1, 6))
@@ -55,16 +76,18 @@ def test_local_negatives_are_the_nearest(table, n_local):
         assert numbers[model._ellipsoids.local[c]].tolist() == naive.local_rows(X, y, row, n_local)
 
 
-def test_score_is_continuous(rows):
-    """Along a path from one row to another the score moves in small steps as long as the nearest centre is the same."""
+@pytest.mark.parametrize("combine", ["mean", "nearest"])
+def test_score_is_continuous(rows, combine):
+    """Along a path from one row to another the score moves in small steps as long as it asks the same rows."""
     X, y = rows
-    model = ME2(tune=None).fit(X, y)
+    model = ME2(tune=None, combine=combine).fit(X, y)
     path = np.linspace(X[y == 1][0], X[y == 0][0], 20_001)
-    nearest = [model.explain(path[[i]])[0]["center"] for i in (0, 1)]
-    assert nearest[0] == nearest[1]
-    distance = ((path[:, None] - model.centers_) ** 2).sum(axis=2)
-    same = distance.argmin(axis=1)
-    jump = abs(np.diff(model.score_samples(path)))[np.diff(same) == 0]
+    distance = ((path[:, None] - X) ** 2).sum(axis=2)
+    near = [np.sort(np.argsort(distance[:, y == label], axis=1)[:, :5], axis=1) for label in (0, 1)]
+    if combine == "nearest":
+        near = [distance[:, y == 1].argmin(axis=1)[:, None]]
+    same = np.all([(np.diff(numbers, axis=0) == 0).all(axis=1) for numbers in near], axis=0)
+    jump = abs(np.diff(model.score_samples(path)))[same]
     assert len(jump) > 10_000
     assert jump.max() < 0.01
 
@@ -76,7 +99,7 @@ def test_any_of_three_calls_no_fewer(rows):
     assert (three.score_samples(X) > one.score_samples(X)).any()
 
 
-@pytest.mark.parametrize("params", [{}, {"tune": "per_center"}, {"tune": None, "combine": "any"}])
+@pytest.mark.parametrize("params", [{}, {"tune": "per_center", "combine": "nearest"}, {"tune": None, "combine": "any"}])
 def test_threads_change_no_bit(rows, params):
     X, y = rows
     scores, honest, radii = [], [], []
@@ -95,14 +118,16 @@ def test_threads_change_no_bit(rows, params):
 
 @pytest.fixture
 def small_grid(monkeypatch):
-    monkeypatch.setattr(_tuning, "MU_GRID", (0.75, 2.0))
-    monkeypatch.setattr(_tuning, "LAM_GRID", (1.0, 1e-4))
+    for name in ("MU_GRID", "COARSE_MU_GRID"):
+        monkeypatch.setattr(_tuning, name, (0.75, 2.0))
+    for name in ("LAM_GRID", "COARSE_LAM_GRID"):
+        monkeypatch.setattr(_tuning, name, (1.0, 1e-4))
     return [(mu, lam) for lam in (1.0, 1e-4) for mu in (0.75, 2.0)]
 
 
 @pytest.mark.parametrize("combine", ["nearest", "any"])
 @pytest.mark.parametrize("beta", [0.5, 1.0, 3.0])
-def test_the_pair_is_the_best_in_cross_validation(rows, small_grid, beta, combine):
+def test_the_pair_is_the_best_in_two_folds_by_the_rule(rows, small_grid, beta, combine):
     X, y = rows
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     reached = []
@@ -116,6 +141,37 @@ def test_the_pair_is_the_best_in_cross_validation(rows, small_grid, beta, combin
     model = ME2(50, beta=beta, combine=combine).fit(X, y, sample_weight=weight)
     chosen = {(mu, lam) for mu, lam in zip(model.mu_, model.lam_, strict=True)}
     assert chosen == {small_grid[int(np.argmax(reached))]}
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 3.0])
+def test_the_pair_and_the_cut_are_the_best_in_five_folds_by_the_mean(rows, small_grid, beta):
+    X, y = rows
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    cuts = [
+        FBeta(beta).best_threshold(ME2(50, mu=mu, lam=lam, tune=None).honest_scores(X, y), y, weight)
+        for mu, lam in small_grid
+    ]
+    best = int(np.argmax([cut.value for cut in cuts]))
+    assert len({cut.value for cut in cuts}) > 1
+    model = ME2(50, beta=beta).fit(X, y, sample_weight=weight)
+    assert {(mu, lam) for mu, lam in zip(model.mu_, model.lam_, strict=True)} == {small_grid[best]}
+    assert model.threshold_ == pytest.approx(cuts[best].threshold, abs=1e-12)
+
+
+@pytest.mark.parametrize("tune", [None, "per_center"])
+def test_the_cut_of_the_mean_is_the_best_on_honest_scores(rows, tune):
+    X, y = rows
+    model = ME2(tune=tune, beta=2.0).fit(X, y)
+    honest = ME2(tune=tune, beta=2.0).honest_scores(X, y)
+    assert model.threshold_ == FBeta(2.0).best_threshold(honest, y).threshold
+    assert (model.predict(X) == (model.score_samples(X) > model.threshold_)).all()
+
+
+def test_pairs_for_each_center_are_those_of_the_rule_of_the_thesis(rows):
+    X, y = rows
+    mean, rule = (ME2(tune="per_center", combine=combine).fit(X, y) for combine in ("mean", "nearest"))
+    np.testing.assert_array_equal(mean.mu_, rule.mu_)
+    np.testing.assert_array_equal(mean.lam_, rule.lam_)
 
 
 @given(
@@ -133,13 +189,14 @@ def test_one_pair_for_each_reaches_the_highest_f_of_all_ways(counts, beta, start
     assert reached == pytest.approx(naive.best_choice(tp, fp, positives, beta))
 
 
-def test_beta_steers_precision_against_recall():
+@pytest.mark.parametrize("combine", ["mean", "nearest"])
+def test_beta_steers_precision_against_recall(combine):
     """Figure 3.6: with a growing beta more negatives are called and fewer positives missed."""
     X, y = make_classification(1500, 5, n_redundant=0, weights=[0.93], flip_y=0.02, class_sep=0.7, random_state=0)
     caught, false = [], []
     for beta in (0.1, 1.0, 10.0):
-        model = ME2(beta=beta).fit(X[:1000], y[:1000])
-        called = model.honest_scores(X, y) > 0
+        model = ME2(beta=beta, combine=combine).fit(X[:1000], y[:1000])
+        called = model.honest_scores(X, y) > model.threshold_
         caught.append(called[y == 1].mean())
         false.append(called[y == 0].mean())
     assert caught[0] < caught[2]
@@ -164,15 +221,20 @@ def test_honest_scores_are_of_ellipsoids_that_did_not_see_the_row(rows):
 # What it tells
 
 
-def test_explain_tells_the_ellipsoid(rows):
+@pytest.mark.parametrize("combine", ["mean", "nearest", "any"])
+def test_explain_tells_the_ellipsoid(rows, combine):
     X, y = rows
-    model = ME2(tune=None, lam=1e-3).fit(X, y)
+    model = ME2(tune=None, lam=1e-3, combine=combine).fit(X, y)
     told = model.explain(X[:40])
     json.dumps(told)
     for x, one in zip(X, told, strict=False):
         c = model.center_rows_.tolist().index(one["center"])
         M, R = model.metric(c), model.radii_[c]
-        assert one["center"] == naive.nearest_centers(x, X, y, 1)[0]
+        parts = [part["score"] for part in one["asked"]]
+        assert one["score"] == pytest.approx(np.mean(parts) if combine == "mean" else max(parts))
+        assert {part["center"] for part in one["asked"]} == set(naive.nearest_of_class(x, X, y, 1, len(parts)))
+        assert one["center"] == one["asked"][0]["center"]
+        assert parts == sorted(parts, reverse=True)
         assert one["squared_distance"] == pytest.approx((x - X[one["center"]]) @ M @ (x - X[one["center"]]))
         assert one["inside"] == (one["squared_distance"] <= R)
         members = [entry["row"] for side in ("positives", "negatives") for entry in one[side]]
@@ -226,7 +288,7 @@ def test_one_positive():
     X = np.vstack((np.zeros(3), rng.normal(size=(50, 3)) + 2))
     y = np.r_[1, np.zeros(50, dtype=int)]
     model = ME2().fit(X, y)
-    assert (model.mu_[0], model.lam_[0]) == (model.mu, model.lam)  # nothing to tune by
+    assert (model.mu_[0], model.lam_[0], model.threshold_) == (model.mu, model.lam, 0)  # nothing to tune by
     assert model.predict(X[:1]) == 1
     assert model.predict(X[1:]).sum() == 0
     with pytest.raises(ValueError, match="at least two rows of each class"):
@@ -247,19 +309,22 @@ def test_no_negatives_near_a_centre(tune):
 
 
 @pytest.mark.parametrize("tune", [None, "global", "per_center"])
-def test_a_centre_among_its_own_kind(tune):
-    """A negative row where a positive one is: a tie, which is negative."""
+@pytest.mark.parametrize("combine", ["mean", "nearest"])
+def test_a_centre_among_negatives_like_it(combine, tune):
+    """A negative row where a positive one is: a tie, which is negative by the rule of the thesis."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = np.arange(40) % 8 == 0
     X = np.vstack((X, X[y]))
     y = np.r_[y, np.zeros(5, dtype=bool)]
-    model = ME2(tune=tune).fit(X, y)
-    assert model.predict(X[y]).sum() == 0
+    model = ME2(tune=tune, combine=combine).fit(X, y)
+    if combine == "nearest":
+        assert model.predict(X[y]).sum() == 0
+    assert np.isfinite(model.score_samples(X)).all()
     # All negatives on all positives: the ellipsoids are points.
-    model = ME2(tune=tune).fit(np.zeros((12, 2)), np.arange(12) < 3)
+    model = ME2(tune=tune, combine=combine).fit(np.zeros((12, 2)), np.arange(12) < 3)
     assert (model.radii_ == 0).all()
-    assert model.predict(np.zeros((1, 2))) == 0
+    assert model.score_samples(np.zeros((1, 2))) == 0
     assert np.isfinite(model.score_samples(np.array([[0.0, 0.0], [5.0, 1.0]]))).all()
 
 

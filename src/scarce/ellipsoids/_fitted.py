@@ -10,9 +10,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
+from scarce.ellipsoids._kernels_mean import mean_on_grid, mean_rows
 from scarce.ellipsoids._kernels_rule import fit_ellipsoids, members, nearest, rule_on_grid, score_rows
 
-__all__ = ["Ellipsoids", "rule_of_pairs"]
+__all__ = ["Ellipsoids", "answers_of_pairs"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -32,6 +33,8 @@ class Ellipsoids:
     mu, lam : ndarray of shape (n_centers,)
         The price of a small radius and of a shape other than a ball, where the farthest local negative is at
         distance 1.
+    n_near : int
+        How many of the negatives nearest to a row its score compares with the centres; 0 is the rule of the thesis.
     n_jobs : int or None
         How many threads share the centres, and the rows to be scored. The result is the same to the last bit.
 
@@ -52,13 +55,15 @@ class Ellipsoids:
         n_local: int,
         mu: FloatArray,
         lam: FloatArray,
+        n_near: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.rows = np.concatenate((positives, negatives))
+        self.n_near = n_near
         p, explicit = len(positives), _explicit(positives, negatives, n_local)
 
         def fit(part: slice) -> tuple[Any, ...]:
-            local = _local_negatives(positives[part], p, negatives, n_local)
+            local = _near_negatives(positives[part], p, negatives, n_local)
             weight, metric, found = fit_ellipsoids(self.rows, part.start, local, mu[part], lam[part], explicit)
             inside = members(self.rows, p, part.start, local, weight, metric, found[:, 0], found[:, 1])
             return local, weight, metric, found, *inside
@@ -69,15 +74,18 @@ class Ellipsoids:
         self.indptr = np.concatenate(([0], np.cumsum(counts)))
 
     def score(self, X: FloatArray, n_candidates: int, n_jobs: int | None = None) -> tuple[FloatArray, IntArray]:
-        """Return the score of each row by the best of its nearest ellipsoids, and the number of that one."""
-        centres = self.rows[: len(self.local)]
-        fitted = self.rows, self.local, self.weight, self.metric, self.radius, self.indptr, self.inside
+        """Return the score of each row by each of its nearest ellipsoids, and the numbers of these."""
+        p = len(self.local)
+        fitted = self.rows, self.local, self.weight, self.metric, self.radius
 
         def score(part: slice) -> tuple[Any, ...]:
-            return score_rows(X[part], nearest(X[part], centres, min(n_candidates, len(centres))), *fitted)
+            asked = nearest(X[part], self.rows[:p], min(n_candidates, p))
+            if not self.n_near:
+                return score_rows(X[part], asked, *fitted, self.indptr, self.inside), asked
+            return mean_rows(X[part], asked, _near_negatives(X[part], p, self.rows[p:], self.n_near), *fitted), asked
 
-        scores, chosen = (np.concatenate(x) for x in _in_threads(score, len(X), n_jobs))
-        return scores, chosen
+        scores, asked = (np.concatenate(x) for x in _in_threads(score, len(X), n_jobs))
+        return scores, asked
 
     def stretch(self, center: int) -> FloatArray:
         """Return A of shape (n, n_features) with M = I + A'A for the metric M of an ellipsoid."""
@@ -95,12 +103,12 @@ class Ellipsoids:
         return (difference**2).sum(axis=1) + ((difference @ self.stretch(center).T) ** 2).sum(axis=1)
 
 
-def _local_negatives(positives: FloatArray, p: int, negatives: FloatArray, n_local: int) -> IntArray:
-    """Return the nearest negatives of some of p positive rows, numbered after all these."""
-    return p + nearest(positives, negatives, min(n_local, len(negatives)))
+def _near_negatives(X: FloatArray, p: int, negatives: FloatArray, size: int) -> IntArray:
+    """Return the nearest negatives of each row, numbered after p positive rows; all, if there are fewer."""
+    return p + nearest(X, negatives, min(size, len(negatives)))
 
 
-def rule_of_pairs(
+def answers_of_pairs(
     X: FloatArray,
     positives: FloatArray,
     negatives: FloatArray,
@@ -108,14 +116,15 @@ def rule_of_pairs(
     n_candidates: int,
     mu: FloatArray,
     lam: FloatArray,
+    n_near: int,
     n_jobs: int | None,
-) -> tuple[NDArray[np.bool_], IntArray]:
-    """Say for each pair of mu and lam, each row of X and each of its nearest ellipsoids whether that says positive.
+) -> tuple[NDArray[Any], IntArray]:
+    """Ask for each pair of mu and lam and each row of X each of its nearest ellipsoids.
 
     Returns
     -------
-    said : ndarray of shape (n_pairs, n_samples, n_candidates)
-        The answers.
+    answers : ndarray of shape (n_pairs, n_samples, n_candidates)
+        The scores; without negatives near the row, `n_near` = 0, whether the rule of the thesis says positive.
     candidates : ndarray of shape (n_samples, n_candidates)
         The ellipsoids that were asked, by the number of their centre, the nearest first.
     """
@@ -125,15 +134,22 @@ def rule_of_pairs(
     p, slots = len(positives), candidates.shape[1]
     indptr = np.searchsorted(flat[order], np.arange(p + 1))
     rows, explicit = np.concatenate((positives, negatives)), _explicit(positives, negatives, n_local)
-    said = np.zeros((len(mu), len(flat)), dtype=np.bool_)
+    answers: NDArray[Any] = np.zeros((len(mu), len(flat)), dtype=np.float64 if n_near else np.bool_)
+    near = np.empty((len(X), 0), dtype=np.intp)
+    if n_near:
+        parts = _in_threads(lambda part: (_near_negatives(X[part], p, negatives, n_near),), len(X), n_jobs)
+        near = np.concatenate(parts[0])
 
     def answer(part: slice) -> tuple[()]:
-        local = _local_negatives(positives[part], p, negatives, n_local)
-        rule_on_grid(X, order, indptr, slots, rows, p, part.start, local, mu, lam, explicit, said)
+        local = _near_negatives(positives[part], p, negatives, n_local)
+        if not n_near:
+            rule_on_grid(X, order, indptr, slots, rows, p, part.start, local, mu, lam, explicit, answers)
+        else:
+            mean_on_grid(X, order, indptr, slots, near, rows, part.start, local, mu, lam, explicit, answers)
         return ()
 
     _in_threads(answer, p, n_jobs)
-    return said.reshape(len(mu), *candidates.shape), candidates
+    return answers.reshape(len(mu), *candidates.shape), candidates
 
 
 def _explicit(positives: FloatArray, negatives: FloatArray, n_local: int) -> bool:

@@ -18,35 +18,41 @@ IntArray = NDArray[np.intp]
 
 # A negative row that holds the surface in place is on it, and so within; rounding must not decide otherwise.
 _ON_SURFACE = 1e-7
+# So many rows are compared with one at a time: their distances stay in the fastest memory.
+_BLOCK = 2048
 
 
 @njit(cache=True, nogil=True)
-def _nearest_of_one(x: FloatArray, rows: FloatArray, found: IntArray) -> None:  # pragma: no cover - compiled
-    k = len(found)
+def _nearest_of_one(
+    x: FloatArray, columns: FloatArray, distance: FloatArray, found: IntArray
+) -> None:  # pragma: no cover - compiled
+    k, n = len(found), columns.shape[1]
     far = np.full(k, np.inf)
-    for r in range(len(rows)):
-        distance = 0.0
-        for start in range(0, len(x), 16):
-            for j in range(start, min(start + 16, len(x))):
-                distance += (x[j] - rows[r, j]) ** 2
-            if distance >= far[k - 1]:
-                break
-        if distance < far[k - 1]:
-            at = k - 1
-            while at > 0 and far[at - 1] > distance:
-                far[at] = far[at - 1]
-                found[at] = found[at - 1]
-                at -= 1
-            far[at] = distance
-            found[at] = r
+    for start in range(0, n, len(distance)):
+        size = min(len(distance), n - start)
+        distance[:size] = 0.0
+        for j in range(len(x)):
+            value, column = x[j], columns[j, start : start + size]
+            for r in range(size):
+                distance[r] += (value - column[r]) ** 2
+        for r in range(size):
+            if distance[r] < far[k - 1]:
+                at = k - 1
+                while at > 0 and far[at - 1] > distance[r]:
+                    far[at] = far[at - 1]
+                    found[at] = found[at - 1]
+                    at -= 1
+                far[at] = distance[r]
+                found[at] = start + r
 
 
 @njit(cache=True, nogil=True)
 def nearest(X: FloatArray, rows: FloatArray, k: int) -> IntArray:  # pragma: no cover - compiled
     """Return the k nearest of `rows` for each row of X, by squared distance and then by number."""
-    found = np.empty((len(X), k), dtype=np.int64)
+    columns = np.ascontiguousarray(rows.T)  # distances to many rows at once, a feature at a time, are fastest
+    found, distance = np.empty((len(X), k), dtype=np.int64), np.empty(_BLOCK)
     for q in range(len(X)):
-        _nearest_of_one(X[q], rows, found[q])
+        _nearest_of_one(X[q], columns, distance, found[q])
     return found
 
 
@@ -59,7 +65,7 @@ def _euclidean(a: FloatArray, b: FloatArray) -> float:  # pragma: no cover - com
 
 
 @njit(cache=True, nogil=True)
-def _squared_distance(
+def squared_distance(
     a: FloatArray,
     b: FloatArray,
     rows: FloatArray,
@@ -93,7 +99,7 @@ def _squared_distance(
 
 
 @njit(cache=True, nogil=True)
-def _fill_metric(
+def fill_metric(
     rows: FloatArray, centre: int, local: IntArray, weight: FloatArray, metric: FloatArray
 ) -> None:  # pragma: no cover - compiled
     m = len(metric)
@@ -111,7 +117,7 @@ def _fill_metric(
 
 
 @njit(cache=True, nogil=True)
-def _reach(rows: FloatArray, centre: int, local: IntArray) -> float:  # pragma: no cover - compiled
+def reach_of(rows: FloatArray, centre: int, local: IntArray) -> float:  # pragma: no cover - compiled
     """Return B, the squared distance to the farthest local negative."""
     top = 0.0
     for i in range(len(local)):
@@ -125,7 +131,7 @@ def _fit_one(
 ) -> tuple[float, float, float]:  # pragma: no cover - compiled
     n = len(local)
     radius, risk = 0.0, 0.0
-    reach = _reach(rows, c, local)
+    reach = reach_of(rows, c, local)
     if reach > 0.0:
         gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
         x, g, step, free = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
@@ -135,7 +141,7 @@ def _fit_one(
             weight[i] = 0.5 * x[i] / (lam * reach)
             risk += max(-g[i], 0.0) / n
     if len(metric):
-        _fill_metric(rows, c, local, weight, metric)
+        fill_metric(rows, c, local, weight, metric)
     return radius, reach, risk
 
 
@@ -184,7 +190,7 @@ def _collect(
             r = near[i] if group == 0 else (p + i if beyond else local[i])
             if _euclidean(rows[r], rows[centre]) > limit:
                 continue
-            if _squared_distance(rows[r], rows[centre], rows, centre, local, weight, metric, z) <= limit:
+            if squared_distance(rows[r], rows[centre], rows, centre, local, weight, metric, z) <= limit:
                 out[count] = r
                 count += 1
     return count
@@ -233,7 +239,7 @@ def _nearest_within(
         r = inside[i]
         best = positive if r < p else negative
         if _euclidean(x, rows[r]) < best:  # M is no smaller than I
-            distance = _squared_distance(x, rows[r], rows, centre, local, weight, metric, z)
+            distance = squared_distance(x, rows[r], rows, centre, local, weight, metric, z)
             if r < p:
                 positive = min(positive, distance)
             else:
@@ -242,7 +248,7 @@ def _nearest_within(
 
 
 @njit(cache=True, nogil=True)
-def _lead(a: float, b: float) -> float:  # pragma: no cover - compiled
+def lead(a: float, b: float) -> float:  # pragma: no cover - compiled
     """Return by how much a is larger than b, as a share of their sum: from -1 to 1."""
     if a == b:
         return 0.0
@@ -251,34 +257,6 @@ def _lead(a: float, b: float) -> float:  # pragma: no cover - compiled
     if np.isinf(b):
         return -1.0
     return (a - b) / (a + b)
-
-
-@njit(cache=True, nogil=True)
-def _score_one(
-    x: FloatArray,
-    candidates: IntArray,
-    rows: FloatArray,
-    local: IntArray,
-    weight: FloatArray,
-    metric: FloatArray,
-    radius: FloatArray,
-    indptr: IntArray,
-    inside: IntArray,
-) -> tuple[float, int]:  # pragma: no cover - compiled
-    z = np.empty(len(x))
-    best, where = -np.inf, -1
-    for c in candidates:
-        distance = _squared_distance(x, rows[c], rows, c, local[c], weight[c], metric[c], z)
-        depth = _lead(radius[c], distance)
-        if distance <= radius[c]:
-            depth = max(depth, 1e-300)  # the surface belongs to the ellipsoid
-        if depth > best:
-            mine = inside[indptr[c] : indptr[c + 1]]
-            near, far = _nearest_within(x, rows, len(local), c, local[c], weight[c], metric[c], mine, z)
-            value = min(depth, _lead(far, near))
-            if value > best:
-                best, where = value, c
-    return best, where
 
 
 @njit(cache=True, nogil=True)
@@ -292,16 +270,24 @@ def score_rows(
     radius: FloatArray,
     indptr: IntArray,
     inside: IntArray,
-) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
-    """Return the score of each row by the best of its candidate ellipsoids, and which that is.
+) -> FloatArray:  # pragma: no cover - compiled
+    """Return the score of each row by each of its candidate ellipsoids.
 
-    The score by one ellipsoid is the smaller of two: how far within it the row is, and how much nearer the nearest
-    positive row within it is than the nearest negative one. It is greater than 0 where both conditions hold.
+    It is the smaller of two: how far within the ellipsoid the row is, and how much nearer the nearest positive row
+    within it is than the nearest negative one. It is greater than 0 where both conditions hold.
     """
-    score, chosen = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
+    out, z = np.empty(candidates.shape), np.empty(X.shape[1])
     for q in range(len(X)):
-        score[q], chosen[q] = _score_one(X[q], candidates[q], rows, local, weight, metric, radius, indptr, inside)
-    return score, chosen
+        for slot in range(candidates.shape[1]):
+            c = candidates[q, slot]
+            distance = squared_distance(X[q], rows[c], rows, c, local[c], weight[c], metric[c], z)
+            depth = lead(radius[c], distance)
+            if distance <= radius[c]:
+                depth = max(depth, 1e-300)  # the surface belongs to the ellipsoid
+            mine = inside[indptr[c] : indptr[c + 1]]
+            near, far = _nearest_within(X[q], rows, len(local), c, local[c], weight[c], metric[c], mine, z)
+            out[q, slot] = min(depth, lead(far, near))
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -319,7 +305,7 @@ def _rule_of_one(
     said: NDArray[np.bool_],
 ) -> None:  # pragma: no cover - compiled
     n = len(local)
-    reach = _reach(rows, c, local)
+    reach = reach_of(rows, c, local)
     near = np.array([r for r in range(p) if _euclidean(rows[r], rows[c]) <= reach])
     asked = np.array([place for place in places if _euclidean(X[place // slots], rows[c]) <= reach])
     if len(asked) == 0:
@@ -337,13 +323,13 @@ def _rule_of_one(
             for i in range(n):
                 weight[i] = 0.5 * x[i] / (lam[pair] * reach)
         if len(metric):
-            _fill_metric(rows, c, local, weight, metric)
+            fill_metric(rows, c, local, weight, metric)
         count = -1
         for place in asked:
             query = X[place // slots]
             if _euclidean(query, rows[c]) > radius:
                 continue
-            if _squared_distance(query, rows[c], rows, c, local, weight, metric, z) > radius:
+            if squared_distance(query, rows[c], rows, c, local, weight, metric, z) > radius:
                 continue
             if count < 0:
                 count = _collect(rows, p, c, local, weight, metric, radius, reach, near, z, inside)

@@ -13,16 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import RareEventClassifier
 from scarce.ellipsoids._fitted import Ellipsoids
-from scarce.ellipsoids._tuning import best_pairs, split
-from scarce.objectives import Objective
+from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
+from scarce.objectives import FBeta, Objective
 
 __all__ = ["ME2"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-# How many of the nearest ellipsoids may say positive with combine="any".
-_ASKED = 3
+# How many of the nearest ellipsoids a row asks.
+_ASKED = {"mean": 5, "nearest": 1, "any": 3}
+# How many of the nearest negatives it compares with their centres, where the mean counts.
+_NEAR = 5
 # How many axes of an ellipsoid are told.
 _AXES = 3
 # With this probability a bound may fail.
@@ -41,10 +43,15 @@ class ME2(RareEventClassifier):
     quadratic problem in a box, solved exactly for all centres in parallel; M needs no constraint to be positive
     definite.
 
-    A row asks the ellipsoid of its nearest positive row, and is positive if it is within, and if the nearest row
-    within, under M, is positive too. Its score is the smaller of two differences as shares of their sums: between R
-    and its squared distance to the centre, and between its squared distances to the nearest negative and to the
-    nearest positive row within. The score is from -1 to 1, and greater than 0 exactly where the rule says positive.
+    A row asks the ellipsoids of its five nearest positive rows. In each, under M, its squared distance to the centre is
+    compared with R and with its squared distances to the five negatives nearest to it: by how much these are larger,
+    as a share of the sum. The score is the mean of all, from -1 to 1, and the cut is the best for the F-measure on
+    honest scores. One ellipsoid is some evidence, five outweigh the one of an odd positive row among negatives.
+
+    The rule of the thesis is ``combine="nearest"``. A row asks the ellipsoid of its nearest positive row alone, and is
+    positive if it is within, and if the nearest row within, under M, is positive too. Here the score is the smaller of
+    two such shares, R against the distance to the centre and the nearest negative against the nearest positive row
+    within, so that it is greater than 0 exactly where the rule says positive.
 
     Parameters
     ----------
@@ -55,17 +62,20 @@ class ME2(RareEventClassifier):
     lam : float, default=0.01
         The price of a shape other than a ball. Used as `mu` is.
     tune : {"global", "per_center"} or None, default="global"
-        Whether the pair of `mu` and `lam` is chosen from the 72 of the thesis, in two-fold cross-validation: one pair
-        for all ellipsoids, or the pairs that are best together, one for each, which is what the thesis does. None
-        takes `mu` and `lam` as they are.
+        Whether the pair of `mu` and `lam` is chosen: one pair for all ellipsoids, or the pairs that are best together
+        by the rule of the thesis, one for each, which is what the thesis does. With that rule the choice is among its
+        72 pairs in two-fold cross-validation; with the mean one of 15 of them, in five folds, whose scores have the
+        highest F-measure at their best cut. None takes `mu` and `lam` as they are.
     beta : float, default=1.0
-        The F-measure to choose the pair by. Above 1 recall counts for more, and the ellipsoids grow.
-    combine : {"nearest", "any"}, default="nearest"
-        Whether the nearest ellipsoid decides, as in the thesis, or any of the three nearest may say positive.
+        The F-measure to choose the pair by, and with the mean the cut. Above 1 recall counts for more.
+    combine : {"mean", "nearest", "any"}, default="mean"
+        Whether the mean over five ellipsoids is the score, or the nearest one decides by the rule of the thesis, or any
+        of the three nearest may say positive by that rule.
     n_jobs : int, default=None
         Threads that share the ellipsoids. The result is the same to the last bit.
     threshold : "default", str, Objective or float, default="default"
-        "default" is 0, the rule above; see :class:`~scarce.base.RareEventClassifier`.
+        "default" is the best cut for the F-measure, or 0 for the rule of the thesis, and where there are too few rows
+        to choose; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -86,8 +96,8 @@ class ME2(RareEventClassifier):
 
     Notes
     -----
-    Distances need scaled columns. `sample_weight` says how much a row counts in the choice of `mu` and `lam`, and in
-    the objective of `threshold`.
+    Distances need scaled columns. `sample_weight` says how much a row counts in the choice of `mu`, `lam` and the cut.
+    The mean compares a row with all negative rows to find the nearest, the rule of the thesis with the positive ones.
 
     The thesis leaves open how many negatives are local, and B, the largest R allowed: here B is the squared distance to
     the farthest local negative, and `mu` and `lam` are for distances in that unit.
@@ -118,7 +128,7 @@ class ME2(RareEventClassifier):
         "lam": [Interval(Real, 0, None, closed="neither")],
         "tune": [StrOptions({"global", "per_center"}), None],
         "beta": [Interval(Real, 0, None, closed="neither")],
-        "combine": [StrOptions({"nearest", "any"})],
+        "combine": [StrOptions({"mean", "nearest", "any"})],
         "n_jobs": [Integral, None],
     }
 
@@ -130,7 +140,7 @@ class ME2(RareEventClassifier):
         lam: float = 0.01,
         tune: str | None = "global",
         beta: float = 1.0,
-        combine: str = "nearest",
+        combine: str = "mean",
         n_jobs: int | None = None,
         threshold: str | float | Objective = "default",
         pos_label: Any = None,
@@ -145,10 +155,6 @@ class ME2(RareEventClassifier):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    @property
-    def _n_candidates(self) -> int:
-        return _ASKED if self.combine == "any" else 1
-
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         X = X.astype(np.float64, copy=False)
         self.center_rows_ = np.flatnonzero(y == 1)
@@ -156,25 +162,37 @@ class ME2(RareEventClassifier):
         p = len(self.center_rows_)
         self.mu_, self.lam_ = np.full(p, float(self.mu)), np.full(p, float(self.lam))
         if self.tune is not None and min(p, len(self._negative_rows)) >= 2:
-            self.mu_, self.lam_ = best_pairs(
-                X,
-                y,
-                sample_weight,
-                n_local=self.n_local,
-                n_candidates=self._n_candidates,
-                beta=self.beta,
-                per_center=self.tune == "per_center",
-                n_jobs=self.n_jobs,
-            )
-        self._ellipsoids = Ellipsoids(
-            X[self.center_rows_], X[self._negative_rows], self.n_local, self.mu_, self.lam_, self.n_jobs
-        )
+            shared: dict[str, Any] = {"n_local": self.n_local, "beta": self.beta, "n_jobs": self.n_jobs}
+            if self.combine == "mean" and self.tune == "global":
+                self.mu_[:], self.lam_[:], self._cut = best_pair_by_score(
+                    X, y, sample_weight, n_candidates=_ASKED["mean"], n_near=_NEAR, **shared
+                )
+            else:
+                asked = 1 if self.combine == "mean" else _ASKED[self.combine]
+                self.mu_, self.lam_ = best_pairs_by_rule(
+                    X, y, sample_weight, n_candidates=asked, per_center=self.tune == "per_center", **shared
+                )
+        self._ellipsoids = self._around(X[self.center_rows_], X[self._negative_rows], self.mu_, self.lam_)
+
+    def _around(self, positives: FloatArray, negatives: FloatArray, mu: FloatArray, lam: FloatArray) -> Ellipsoids:
+        n_near = _NEAR if self.combine == "mean" else 0
+        return Ellipsoids(positives, negatives, self.n_local, mu, lam, n_near, self.n_jobs)
+
+    def _ask(self, ellipsoids: Ellipsoids, X: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return the scores, and for each row what each ellipsoid asked says, and which these are."""
+        parts, asked = ellipsoids.score(X, _ASKED[self.combine], self.n_jobs)
+        return parts.mean(axis=1) if self.combine == "mean" else parts.max(axis=1), parts, asked
 
     def _score(self, X: NDArray) -> FloatArray:
-        return self._ellipsoids.score(X.astype(np.float64, copy=False), self._n_candidates, self.n_jobs)[0]
+        return self._ask(self._ellipsoids, X.astype(np.float64, copy=False))[0]
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
-        return 0.0
+        if self.combine != "mean" or np.bincount(y).min() < 2:
+            return 0.0
+        if self.tune == "global":
+            return self._cut
+        honest = self._honest_scores(X, y, sample_weight)
+        return FBeta(self.beta).best_threshold(honest, y, sample_weight).threshold
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         fewest = int(np.bincount(y).min())
@@ -186,10 +204,8 @@ class ME2(RareEventClassifier):
         for train, test in split(X, y, min(5, fewest)):
             positives, negatives = train[y[train] == 1], train[y[train] == 0]
             chosen = place[positives]
-            kept = Ellipsoids(
-                X[positives], X[negatives], self.n_local, self.mu_[chosen], self.lam_[chosen], self.n_jobs
-            )
-            scores[test] = kept.score(X[test], self._n_candidates, self.n_jobs)[0]
+            kept = self._around(X[positives], X[negatives], self.mu_[chosen], self.lam_[chosen])
+            scores[test] = self._ask(kept, X[test])[0]
         return scores
 
     @property
@@ -217,7 +233,7 @@ class ME2(RareEventClassifier):
         return np.eye(self.n_features_in_) + stretch.T @ stretch
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row the ellipsoid that made its score, and who is within.
+        """Return for each row the ellipsoids it asked, and for the one that says most for it who is within.
 
         Returns
         -------
@@ -225,8 +241,11 @@ class ME2(RareEventClassifier):
 
             score : float
                 As `score_samples` gives it.
+            asked : list of {"center", "score"}
+                The positive row in the middle of each ellipsoid asked, by its number in `X` of `fit`, and the score by
+                that ellipsoid, the highest first. `score` is their mean, or the highest by the rule of the thesis.
             center : int
-                The positive row in the middle of the ellipsoid, by its number in `X` of `fit`.
+                The first of these centres. What follows is about its ellipsoid.
             inside : bool
                 Whether the row is within.
             squared_distance, squared_radius : float
@@ -242,16 +261,19 @@ class ME2(RareEventClassifier):
         check_is_fitted(self)
         X = self._check_X(X, reset=False).astype(np.float64, copy=False)
         fitted = self._ellipsoids
-        scores, chosen = fitted.score(X, self._n_candidates, self.n_jobs)
+        scores, parts, asked = self._ask(fitted, X)
         numbers = np.concatenate((self.center_rows_, self._negative_rows))
         shapes: dict[int, dict[str, Any]] = {}
         out = []
-        for x, score, c in zip(X, scores.tolist(), chosen.tolist(), strict=True):
+        for x, score, part, centers in zip(X, scores.tolist(), parts, asked, strict=True):
+            best = np.argsort(-part, kind="stable")
+            c = int(centers[best[0]])
             if c not in shapes:
                 shapes[c] = self._shape(c)
             squared = float(fitted.squared_distances(x, np.array([c]), c)[0])
             told: dict[str, Any] = {
                 "score": score,
+                "asked": [{"center": int(numbers[centers[i]]), "score": float(part[i])} for i in best],
                 "center": int(self.center_rows_[c]),
                 "inside": bool(squared <= fitted.radius[c]),
                 "squared_distance": squared,
@@ -290,6 +312,7 @@ class ME2(RareEventClassifier):
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls()
+        yield cls(combine="nearest")
         yield cls(30, tune=None, lam=0.001, combine="any")
-        yield cls(tune="per_center", beta=2.0)
+        yield cls(tune="per_center", beta=2.0, combine="nearest")
         yield cls(4, mu=0.3, tune=None)  # M implicit, since there are fewer local negatives than features

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from scarce.ellipsoids._fitted import rule_of_pairs
+from scarce.ellipsoids._fitted import answers_of_pairs
+from scarce.objectives import FBeta
 
-__all__ = ["LAM_GRID", "MU_GRID", "best_pairs", "split"]
+__all__ = ["best_pair_by_score", "best_pairs_by_rule", "split"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -18,6 +19,9 @@ IntArray = NDArray[np.intp]
 # The values of the thesis. Of pairs that are equally good the first is taken: the rounder and smaller ellipsoids.
 MU_GRID = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 2.0, 10.0)
 LAM_GRID = (1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+# Of these, for a score that changes little from one to the next.
+COARSE_MU_GRID = (0.75, 2.0, 10.0)
+COARSE_LAM_GRID = (1e0, 1e-1, 1e-2, 1e-3, 1e-4)
 
 
 def split(X: FloatArray, y: IntArray, n_folds: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -28,7 +32,30 @@ def split(X: FloatArray, y: IntArray, n_folds: int) -> Iterator[tuple[IntArray, 
         yield np.sort(order[train]), np.sort(order[test])
 
 
-def best_pairs(
+def best_pair_by_score(
+    X: FloatArray,
+    y: IntArray,
+    weight: FloatArray | None,
+    *,
+    n_local: int,
+    n_candidates: int,
+    n_near: int,
+    beta: float,
+    n_jobs: int | None,
+) -> tuple[float, float, float]:
+    """Return the mu and lam whose scores in five-fold cross-validation have the highest F_beta, and at which cut."""
+    mu, lam = _pairs(COARSE_MU_GRID, COARSE_LAM_GRID)
+    scores = np.empty((len(mu), len(y)))
+    for train, test in split(X, y, min(5, int(np.bincount(y).min()))):
+        positives, negatives = X[train[y[train] == 1]], X[train[y[train] == 0]]
+        answers, _ = answers_of_pairs(X[test], positives, negatives, n_local, n_candidates, mu, lam, n_near, n_jobs)
+        scores[:, test] = answers.mean(axis=2)
+    cuts = [FBeta(beta).best_threshold(score, y, weight) for score in scores]
+    best = int(np.argmax([cut.value for cut in cuts]))
+    return float(mu[best]), float(lam[best]), cuts[best].threshold
+
+
+def best_pairs_by_rule(
     X: FloatArray,
     y: IntArray,
     weight: FloatArray | None,
@@ -39,21 +66,23 @@ def best_pairs(
     per_center: bool,
     n_jobs: int | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mu and lam of each positive row with the highest F_beta in two-fold cross-validation.
+    """Return the mu and lam of each positive row with which the thesis's rule has the highest F_beta in two folds.
 
     Every positive row is a centre in one fold, with half of the negatives, and answers for the rows of the other.
     For one pair for all, all answers count together. With one for each, TP and FP are sums over the ellipsoids,
     since each row asks one of them; so F, a ratio of sums, is maximised exactly by Dinkelbach's iteration: for the
     F reached so far, each ellipsoid on its own takes what gains most against it.
     """
-    lam, mu = (grid.ravel() for grid in np.meshgrid(LAM_GRID, MU_GRID, indexing="ij"))
+    mu, lam = _pairs(MU_GRID, LAM_GRID)
     weight = np.ones(len(y)) if weight is None else weight
     place = np.cumsum(y) - 1  # of a positive row among the positive rows
     tp, fp = np.zeros(len(mu)), np.zeros(len(mu))
     own_tp, own_fp = np.zeros((y.sum(), len(mu))), np.zeros((y.sum(), len(mu)))
     for train, test in split(X, y, 2):
         positives, negatives = train[y[train] == 1], train[y[train] == 0]
-        said, candidates = rule_of_pairs(X[test], X[positives], X[negatives], n_local, n_candidates, mu, lam, n_jobs)
+        said, candidates = answers_of_pairs(
+            X[test], X[positives], X[negatives], n_local, n_candidates, mu, lam, 0, n_jobs
+        )
         good, bad = weight[test] * y[test], weight[test] * (1 - y[test])
         called = said.any(axis=2)
         tp += called @ good
@@ -67,6 +96,12 @@ def best_pairs(
     if per_center:
         chosen = _dinkelbach(own_tp, own_fp, total, beta, best)
     return mu[chosen], lam[chosen]
+
+
+def _pairs(mu: tuple[float, ...], lam: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return all pairs, those that differ in mu alone beside each other."""
+    L, M = np.meshgrid(lam, mu, indexing="ij")
+    return M.ravel(), L.ravel()
 
 
 def _f(tp: FloatArray, fp: FloatArray, total: float, beta: float) -> FloatArray:
