@@ -319,6 +319,23 @@ def confident_votes(X, y, query, weight, k, by_distance):
     return sums
 
 
+def confident_score(X, y, query, log_weight, k, by_distance, skip):
+    """The logarithm of the ratio of the votes, in logarithms throughout; a class without a vote has less than any."""
+    near = weighted_neighbors(X, query, np.ones(len(X)), len(X), skip)
+    last = near[k - 1][0]
+    voters = [(log_weight[j] + by_distance * np.log(last / d), y[j]) for d, j in near[:k]]
+    if by_distance and near[0][0] == 1e-300:
+        voters = [(log_weight[j], y[j]) for d, j in near[:k] if d == 1e-300]
+    lightest = min(log_weight[j] for _, j in near)
+    side = []
+    for code in (0, 1):
+        votes = [vote for vote, own in voters if own == code]
+        nearest = next(d for d, j in near if y[j] == code)
+        floor = lightest - (1 if last == 1e-300 else nearest / (nearest + last))
+        side.append(np.logaddexp.reduce(votes) if votes else floor)
+    return side[1] - side[0]
+
+
 def local_state(X, y, weight):
     """The smooth g-mean, its gradient in the logarithms of the weights, and the g-mean of predictions."""
     right, hits = {0: [], 1: []}, {0: [], 1: []}

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import StratifiedKFold
 
 from scarce.neighbors import ClassConfidenceKNN
 from scarce.neighbors._confidence import _log_densities
@@ -55,7 +56,7 @@ def test_rows_on_whose_class_all_agree_are_ordered_by_the_other_class():
     score = model.score_samples([[0.5], [6.5]])
     assert score[0] < 0
     assert score[1] < 0
-    near, _, sums = model._votes(np.array([[0.5], [6.5]]))
+    near, _, sums = model._votes_at(np.array([[0.5], [6.5]]))
     assert (near.code == 0).all()
     assert sums[0, 1] < sums[1, 1] < model.log_weights_.min()
 
@@ -65,11 +66,45 @@ def test_rows_on_whose_class_all_agree_are_ordered_by_the_other_class():
 def test_a_class_without_a_neighbour_never_wins(table, k, weights):
     X, y = table
     model = ClassConfidenceKNN(k, weights=weights, pos_label=1).fit(X, y)
-    near, vote, _ = model._votes(X)
+    near, vote, _ = model._votes_at(X)
     for i, score in enumerate(model.score_samples(X)):
         speaking = {int(c) for c, v in zip(near.code[i], vote[i], strict=True) if v > -np.inf}
         if len(speaking) == 1:
             assert (score > 0) == (speaking == {1})
+
+
+# Honest
+
+
+@QUIET
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@settings(max_examples=15)
+@given(table=tables(2), k=st.integers(1, 6))
+def test_honest_scores_are_those_among_all_others_with_densities_of_other_folds(weights, table, k):
+    X, y = table
+    model = ClassConfidenceKNN(k, weights=weights, pos_label=1)
+    if np.bincount(y).min() < 2:
+        with pytest.raises(ValueError, match="needs at least two rows of each class"):
+            model.honest_scores(X, y)
+        return
+    found = model.honest_scores(X, y)
+    # Rows in the order of their values are dealt into folds.
+    by_value = sorted(range(len(X)), key=lambda i: (*X[i], y[i]))
+    folds = StratifiedKFold(min(5, np.bincount(y).min()), shuffle=True, random_state=0)
+    for learn, score in folds.split(X, y[by_value]):
+        learned = sorted(by_value[i] for i in learn)
+        log_weight, _ = _log_densities(X.astype(float), y, np.array(learned))
+        for i in (by_value[a] for a in score):
+            assert i not in learned
+            expected = naive.confident_score(X, y, X[i], log_weight, min(k, len(X) - 1), weights == "distance", i)
+            assert found[i] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_honest_scores_do_not_depend_on_the_order():
+    X, y = make_classification(200, 4, weights=[0.8], random_state=0)
+    order = np.random.default_rng(0).permutation(200)
+    model = ClassConfidenceKNN()
+    np.testing.assert_allclose(model.honest_scores(X[order], y[order]), model.honest_scores(X, y)[order])
 
 
 # Densities
@@ -78,7 +113,7 @@ def test_a_class_without_a_neighbour_never_wins(table, k, weights):
 def test_large_classes_have_the_mixture_of_lowest_bic():
     X, y = make_blobs([300, 80], 2, centers=np.array([[0.0, 0.0], [3.0, 3.0]]), random_state=0)
     X[:150] += [8, 0]
-    log_density, components = _log_densities(X, y)
+    log_density, components = _log_densities(X, y, np.arange(len(X)))
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     assert components[0] > 1
     for code in (0, 1):
@@ -93,7 +128,7 @@ def test_large_classes_have_the_mixture_of_lowest_bic():
 def test_small_classes_have_one_round_gaussian_of_the_pooled_variance():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(44, 3)) * [1, 5, 0.2], np.r_[np.zeros(40, int), np.ones(4, int)]
-    log_density, components = _log_densities(X, y)
+    log_density, components = _log_densities(X, y, np.arange(len(X)))
     assert components[1] == 0
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     within = np.r_[scaled[:40] - scaled[:40].mean(axis=0), scaled[40:] - scaled[40:].mean(axis=0)]
@@ -106,7 +141,7 @@ def test_at_least_five_rows_for_each_component():
     X, y = make_blobs([9, 14], 2, centers=np.array([[0.0, 0], [50.0, 50]]), random_state=0)
     X[:4] += 1000
     X[9:12] -= 2000
-    _, components = _log_densities(X, y)
+    _, components = _log_densities(X, y, np.arange(len(X)))
     assert components[0] == 1
     assert components[1] <= 2
 
@@ -114,7 +149,7 @@ def test_at_least_five_rows_for_each_component():
 def test_weights_keep_the_classes_comparable():
     X, y = make_classification(300, 4, weights=[0.8], random_state=0)
     model = ClassConfidenceKNN().fit(X, y)
-    log_density, _ = _log_densities(X, y)
+    log_density, _ = _log_densities(X, y, np.arange(len(X)))
     np.testing.assert_allclose(np.diff(model.log_weights_), np.diff(log_density))
     tempered = ClassConfidenceKNN(temper=True).fit(X, y)
     np.testing.assert_allclose(tempered.log_weights_, model.log_weights_ / 4)

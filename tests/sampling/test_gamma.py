@@ -176,12 +176,12 @@ class Recorder(BaseEstimator):
         return np.vstack((X, X[y == 1].mean(axis=0))), np.append(y, 1)
 
 
-def test_rows_are_resampled_without_the_row_that_they_score():
+def test_a_sampler_that_does_not_tell_is_fitted_without_the_rows_that_it_scores():
     X, y = make_classification(60, 3, n_informative=3, n_redundant=0, weights=[0.8], random_state=0)
     X[:, 0] = np.arange(60)
     recorder = Recorder([])
     ResampledGammaKNN(recorder).fit(X, y)
-    *folds, whole = recorder.seen
+    whole, *folds = recorder.seen
     assert len(folds) == 5
     assert len(whole) == 60
     left_out = np.concatenate([np.setdiff1d(whole, fold) for fold in folds])
@@ -229,7 +229,7 @@ def test_bad_input(data):
     with pytest.raises(ValueError, match="'sampler' parameter"):
         ResampledGammaKNN("smot").fit(X, y)
     with pytest.raises(ValueError, match="at least two rows of each class"):
-        ResampledGammaKNN().fit(X[:9], np.arange(9) == 0)
+        ResampledGammaKNN(Recorder([])).fit(X[:9], np.arange(9) == 0)
     with pytest.raises(ValueError, match="must be above 0"):
         ResampledGammaKNN().plane(X, y, [0.0], [1.0])
     with pytest.warns(UserWarning, match="needs 2 positive neighbours"):

@@ -60,6 +60,13 @@ def test_same_rows_as_imbalanced_learn_and_what_they_carry(sampler, seed, table)
         assert len(np.unique(rows.origin[real])) == real.sum()
         assert 0 < rows.synthetic.sum() < len(rows.X)
         assert (rows.y[rows.synthetic] == 1).all()
+        np.testing.assert_array_equal(rows.parents[real], rows.origin[real, None] + [0, 0])
+        nearer, other = X[rows.parents[~real].T]
+        square = ((other - nearer) ** 2).sum(axis=1)
+        share = ((rows.X[~real] - nearer) * (other - nearer)).sum(axis=1) / np.where(square > 0, square, 1)
+        assert ((share > 0) == (square > 0)).all()
+        assert (share < 0.5).all()
+        np.testing.assert_allclose(rows.X[~real], nearer + share[:, None] * (other - nearer), atol=1e-12)
         if not extra:
             assert rows.sample_weight is None
             assert rows.gains is None
@@ -86,6 +93,11 @@ def test_any_small_table(sampler, sizes, seed, dtype):
     np.testing.assert_array_equal(rows.X[real], X[rows.origin[real]])
     np.testing.assert_array_equal(rows.sample_weight[real], weight[rows.origin[real]])
     assert (rows.origin[rows.synthetic] == -1).all()
+    # Among duplicates too, the parents are of the class, and the row and its weight lie between them.
+    assert (y[rows.parents[rows.synthetic]] == "rare").all()
+    for values, made in ((X, rows.X), (weight[:, None], rows.sample_weight[:, None])):
+        ends = np.sort(values[rows.parents[rows.synthetic]], axis=1)
+        assert ((made[rows.synthetic] >= ends[:, 0] - 1e-6) & (made[rows.synthetic] <= ends[:, 1] + 1e-6)).all()
     if sizes[0] == 1:
         assert not rows.synthetic.any()
     mine = weight[y == "rare"]
@@ -102,6 +114,7 @@ def test_samplers_that_select_rows(table):
     copied = resample(X, y, RandomOverSampler(), sample_weight=weight, gains=[1, 2, 3, 4], random_state=0)
     np.testing.assert_array_equal(copied.synthetic, np.arange(len(copied.y)) >= len(y))
     np.testing.assert_array_equal(copied.X, X[copied.origin])
+    np.testing.assert_array_equal(copied.parents, copied.origin[:, None] + [0, 0])
     np.testing.assert_array_equal(copied.sample_weight, weight[copied.origin])
     np.testing.assert_array_equal(copied.gains, np.tile([1, 2, 3, 4], (len(copied.y), 1)))
 
@@ -110,6 +123,7 @@ def test_samplers_that_do_not_tell(table):
     X, y = table
     rows = resample(X, y, SVMSMOTE(), random_state=0)
     np.testing.assert_array_equal(rows.synthetic, np.arange(len(rows.y)) >= len(y))
+    np.testing.assert_array_equal(rows.parents == -1, np.column_stack([rows.synthetic] * 2))
     with pytest.raises(ValueError, match="SVMSMOTE makes rows without saying from which"):
         resample(X, y, SVMSMOTE(), sample_weight=np.ones(len(y)))
     with pytest.raises(ValueError, match="ClusterCentroids does not say where its rows come from"):

@@ -73,8 +73,9 @@ class ClassConfidenceKNN(RareEventClassifier):
     rows, and the less the farther its nearest row is: this orders rows on whose class the neighbours agree, and
     changes no prediction. A tie is negative.
 
-    Honest scores come from cross-fitting, since a row also shapes the density of its class. `sample_weight` counts in
-    objectives only.
+    Honest scores are leave-one-out: those among all other rows, which vote with densities that were learned without
+    the row, in 5 folds. Densities without one row at a time would be as many runs of EM as there are rows.
+    `sample_weight` counts in objectives only.
 
     References
     ----------
@@ -118,17 +119,22 @@ class ClassConfidenceKNN(RareEventClassifier):
         if self._k < self.n_neighbors:
             warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
         self.index_ = ClassIndex().fit(X, y)
-        log_density, self.n_components_ = _log_densities(X.astype(np.float64), y)
+        self.log_weights_, self.n_components_ = self._learn(X, y, np.arange(len(X)))
+
+    def _learn(self, X: NDArray, y: IntArray, rows: IntArray) -> tuple[FloatArray, list[int]]:
+        """Return the logarithms of the weights of all rows, and the components, as learned from some of the rows."""
+        log_density, components = _log_densities(X.astype(np.float64), y, rows)
         if self.temper:
             log_density = log_density / X.shape[1]
         # One maximum for all classes: the densities of the classes must stay comparable.
-        self.log_weights_ = log_density - log_density.max()
+        return log_density - log_density.max(), components
 
-    def _votes(self, X: NDArray) -> tuple[Neighbors, FloatArray, FloatArray]:
+    def _votes(
+        self, distance: FloatArray, number: IntArray, log_weights: FloatArray, lightest: Any
+    ) -> tuple[Neighbors, FloatArray, FloatArray]:
         """Return the neighbours, the logarithms of their votes, and those of the sums of the classes."""
-        distance, number = nearest_by_class(self.index_, X, self._k)
         near = merge_classes(distance, number)
-        vote = self.log_weights_[near.number]
+        vote = log_weights[near.number]
         last = near.distance[:, -1:]
         if self.weights == "distance":
             on_it = near.distance == 0
@@ -138,12 +144,35 @@ class ClassConfidenceKNN(RareEventClassifier):
         codes = np.arange(distance.shape[1])
         sums = logsumexp(np.where(near.code[:, :, None] == codes, vote[:, :, None], -np.inf), axis=1)
         nearest = distance[:, :, 0]
-        floor = self.log_weights_.min() - nearest / (nearest + last)
+        floor = lightest - nearest / (nearest + last)
         return near, vote, np.where(np.isneginf(sums), floor, sums)
 
+    def _votes_at(self, X: NDArray) -> tuple[Neighbors, FloatArray, FloatArray]:
+        return self._votes(*nearest_by_class(self.index_, X, self._k), self.log_weights_, self.log_weights_.min())
+
     def _score(self, X: NDArray) -> FloatArray:
-        sums = self._votes(X)[2]
+        sums = self._votes_at(X)[2]
         return softmax(sums, axis=1) if sums.shape[1] > 2 else sums[:, 1] - sums[:, 0]
+
+    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        fewest = int(np.bincount(y).min())
+        if fewest < 2:
+            raise ValueError(
+                f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored with "
+                "densities that were learned without it. Give more rows, or the threshold as a number."
+            )
+        distance, number = nearest_by_class(self.index_, X, min(self._k, len(X) - 1), skip=np.arange(len(X)))
+        scores = np.empty(len(y))
+        # Folds by contents, not by position: scores must not depend on the order of the rows.
+        order = np.lexsort((y, *X.T[::-1]))
+        for learn, score in self._folds(fewest).split(order, y[order]):
+            rows = order[score]
+            log_weights, _ = self._learn(X, y, np.sort(order[learn]))
+            first, second = np.argpartition(log_weights, 1)[:2]
+            lightest = log_weights[np.where(rows == first, second, first)][:, None]
+            sums = self._votes(distance[rows], number[rows], log_weights, lightest)[2]
+            scores[rows] = sums[:, 1] - sums[:, 0]
+        return scores
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
@@ -161,7 +190,7 @@ class ClassConfidenceKNN(RareEventClassifier):
                 The training rows by their number in `X` of `fit`, the nearest first.
         """
         X = self._check_X(X, reset=False)
-        near, vote, _ = self._votes(X)
+        near, vote, _ = self._votes_at(X)
         told = describe(near, self.classes_, self.pos_label_, share=softmax(vote, axis=1))
         return [{"score": s, "neighbors": t} for s, t in zip(self._score(X).tolist(), told, strict=True)]
 
@@ -172,13 +201,14 @@ class ClassConfidenceKNN(RareEventClassifier):
         yield cls(3, temper=True)
 
 
-def _log_densities(X: FloatArray, y: IntArray) -> tuple[FloatArray, list[int]]:
-    """Return the log-density of each row in its class, and the number of components of each class."""
-    spread = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    sizes = np.bincount(y)
-    centres = np.array([X[y == code].mean(axis=0) for code in range(len(sizes))])
-    pooled = ((X - centres[y]) ** 2).sum(axis=0) / max(1, len(X) - len(sizes))
+def _log_densities(X: FloatArray, y: IntArray, rows: IntArray) -> tuple[FloatArray, list[int]]:
+    """Return the log-density of each row in its class, and the components of each class, as learned from `rows`."""
+    spread = X[rows].std(axis=0)
+    X = (X - X[rows].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    learned, known = X[rows], y[rows]
+    sizes = np.bincount(known)
+    centres = np.array([learned[known == code].mean(axis=0) for code in range(len(sizes))])
+    pooled = ((learned - centres[known]) ** 2).sum(axis=0) / max(1, len(rows) - len(sizes))
     variance = float(pooled.mean()) + _REGULARISATION
     log_density = np.empty(len(X))
     components = []
@@ -189,7 +219,7 @@ def _log_densities(X: FloatArray, y: IntArray) -> tuple[FloatArray, list[int]]:
             log_density[mine] = -0.5 * (squares / variance + X.shape[1] * np.log(2 * np.pi * variance))
             components.append(0)
         else:
-            mixture = _mixture(X[mine])
+            mixture = _mixture(learned[known == code])
             log_density[mine] = mixture.score_samples(X[mine])
             components.append(mixture.n_components)
     return log_density, components

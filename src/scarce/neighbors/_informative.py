@@ -89,8 +89,10 @@ class InformativeKNN(RareEventClassifier):
     with one informative neighbour it is larger the surer that neighbour is.
 
     Honest scores with ``mode="local"`` are leave-one-out: the row is taken out of the neighbours, of the shares η and
-    of the products. Only the scale of γ, for which labels are not used, still knows it. With ``mode="global"``, where
-    factors are learned, they come from cross-fitting. `sample_weight` counts in objectives only.
+    of the products. Only the scale of γ, for which labels are not used, still knows it. With ``mode="global"`` they
+    come from stratified cross-fitting, 5 folds: a row left out changes all shares, hence who votes, and from round to
+    round the factors of ever more rows, so that it would take a fit for each. `sample_weight` counts in objectives
+    only.
 
     The global mode updates the factor α_j ← α_j exp(½ (wrong - right uses of j) / uses of j) for at most 10 rounds,
     and stops at the first that does not raise the leave-one-out F1 (the macro-F1 with more than two classes). Factors

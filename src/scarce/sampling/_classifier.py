@@ -51,6 +51,10 @@ class ResampledClassifier(TunedThreshold):
     prior_, resampled_prior_ : float
         The share of positives, by weight, in the rows and in the resampled rows.
 
+    Notes
+    -----
+    Honest scores come from stratified cross-fitting: to leave out one row at a time would be a fit for each.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

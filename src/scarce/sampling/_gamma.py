@@ -16,8 +16,9 @@ from scarce._sklearn import HasMethods, Interval, StrOptions
 from scarce.base import RareEventClassifier
 from scarce.neighbors import ClassIndex
 from scarce.objectives import FBeta, Objective, get_objective
+from scarce.sampling._leave_out import There, leave_one_out, nearest_there
 from scarce.sampling._plane import ROUNDING, Near, best_pair, critical, plane
-from scarce.sampling._resample import SAMPLERS, resample
+from scarce.sampling._resample import SAMPLERS, State, resample_in_steps
 
 __all__ = ["ResampledGammaKNN"]
 
@@ -35,7 +36,7 @@ class ResampledGammaKNN(RareEventClassifier):
     among negatives, so a γ above 1 for its kind, which pushes it away, is often best, with one below 1 for real rows.
 
     Both γ are chosen together and exactly: no pair in (0, gamma_real_max] × (0, gamma_synthetic_max] has a higher F1
-    on the honest distances, and the distances are measured once. The score is as in
+    on the honest distances, which are those of one search. The score is as in
     :class:`~scarce.neighbors.GammaKNN`: the γ of real positives below which a row is positive while the ratio of the
     two γ is kept, brought into [0, 1].
 
@@ -73,9 +74,17 @@ class ResampledGammaKNN(RareEventClassifier):
 
     Notes
     -----
-    Honest distances come from stratified cross-fitting with the resampling inside each fold. Leaving out one row at a
-    time would not do: the synthetic rows made from it would know it, and imbalanced-learn does not say which these
-    are. The honest scores of all rows share one ratio of the two γ.
+    Honest distances are leave-one-out: the rows are resampled once, and a row is measured among what is left without
+    it and without the synthetic rows that have it as a parent. What was made from other rows stays as it was drawn, and
+    where Borderline-SMOTE or ADASYN put it was decided with the row. Edited nearest neighbours and Tomek links are
+    applied anew to what is left, for the row may have had others removed: a positive that clears negatives away from
+    around itself would seem easy to find. A row that was itself removed is measured like any other. It has a class that
+    is to be found, as the rows that will be asked about have, and these are not cleaned either.
+
+    This holds for the samplers by name, and for imbalanced-learn's random ones, ``EditedNearestNeighbours`` and
+    ``TomekLinks``. Of other samplers it is not known which rows come or go with a row; there, honest distances come
+    from stratified cross-fitting, 5 folds, with the resampling inside each. The honest scores of all rows share one
+    ratio of the two γ.
 
     `sample_weight` says how much a row counts in the choice of γ. It does not change the rows that a sampler makes.
 
@@ -136,15 +145,17 @@ class ResampledGammaKNN(RareEventClassifier):
         self._k = min(self.n_neighbors, len(X))
         if self._k < self.n_neighbors:
             warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        steps = self._resample(X, y)
+        self.origin_ = steps[-1][1].origin
+        self.index_ = self._index(steps[-1][1])
         if self.gamma is None:
-            near = self._honest_near(X, y)
+            near = self._honest_near(X, y, steps)
             beta = self._beta()
             self._gammas = best_pair(near, y, sample_weight, self.gamma_real_max, self.gamma_synthetic_max, beta)
             self._honest: FloatArray | None = critical(near, self._ratio)
         else:
             self._gammas = self._given()
             self._honest = None
-        self.index_, self.origin_ = self._build(X, y)
         if self.index_.class_sizes[_REAL:].sum() < self._needed:
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a row needs {self._needed} positive neighbours to be called "
@@ -180,19 +191,30 @@ class ResampledGammaKNN(RareEventClassifier):
     def _ratio(self) -> float:
         return self._gammas[1] / self._gammas[0]
 
-    def _build(self, X: NDArray, y: IntArray) -> tuple[ClassIndex, IntArray]:
-        rows = resample(X, y, self.sampler, random_state=self.random_state)
-        kind = np.where(rows.y == 1, np.where(rows.synthetic, _SYNTHETIC, _REAL), _NEGATIVE)
-        return ClassIndex(self.metric, n_jobs=self.n_jobs).fit(rows.X, kind), rows.origin
+    def _resample(self, X: NDArray, y: IntArray) -> list[tuple[Any, State]]:
+        return resample_in_steps(X, y, self.sampler, self.random_state, np.empty((len(X), 0)))
 
-    def _measure(self, index: ClassIndex, X: NDArray) -> Near:
-        rival = _nearest(index, X, _NEGATIVE, self._k - self._needed + 1)[0][:, -1]
-        real, synthetic = (_nearest(index, X, kind, self._needed)[0] for kind in (_REAL, _SYNTHETIC))
+    def _index(self, rows: State) -> ClassIndex:
+        kind = np.where(rows.y == 1, np.where(rows.synthetic, _SYNTHETIC, _REAL), _NEGATIVE)
+        return ClassIndex(self.metric, n_jobs=self.n_jobs).fit(rows.X, kind)
+
+    def _measure(self, index: ClassIndex, X: NDArray, there: There | None = None) -> Near:
+        def near(kind: int, k: int) -> FloatArray:
+            if there is None or kind >= len(index.class_sizes):
+                return _nearest(index, X, kind, k)[0]
+            return nearest_there(index, X, kind, k, there)
+
+        rival = near(_NEGATIVE, self._k - self._needed + 1)[:, -1]
+        real, synthetic = near(_REAL, self._needed), near(_SYNTHETIC, self._needed)
         # Of two rows at the query itself γ is to decide, so a distance of 0 becomes one that γ can scale.
         return Near(*(np.maximum(d, 1e-300) for d in (rival, real, synthetic)))
 
-    def _honest_near(self, X: NDArray, y: IntArray) -> Near:
+    def _honest_near(self, X: NDArray, y: IntArray, steps: list[tuple[Any, State]]) -> Near:
         """Measure each row among rows that were resampled without it."""
+        left = leave_one_out(steps, self.n_jobs)
+        if left is not None:
+            rows, there = left
+            return self._measure(self._index(rows), X, there)
         fewest = int(np.bincount(y).min())
         if fewest < 2:
             raise ValueError(
@@ -202,7 +224,7 @@ class ResampledGammaKNN(RareEventClassifier):
         j = self._needed
         near = Near(np.empty(len(y)), np.empty((len(y), j)), np.empty((len(y), j)))
         for train, test in self._folds(fewest).split(X, y):
-            index, _ = self._build(X[train], y[train])
+            index = self._index(self._resample(X[train], y[train])[-1][1])
             for whole, part in zip(near, self._measure(index, X[test]), strict=True):
                 whole[test] = part
         return near
@@ -211,7 +233,9 @@ class ResampledGammaKNN(RareEventClassifier):
         return critical(self._measure(self.index_, X), self._ratio)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        return critical(self._honest_near(X, y), self._ratio) if self._honest is None else self._honest
+        if self._honest is None:
+            return critical(self._honest_near(X, y, self._resample(X, y)), self._ratio)
+        return self._honest
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         real = self._gammas[0]
@@ -266,7 +290,8 @@ class ResampledGammaKNN(RareEventClassifier):
         axes = [column_or_1d(g, dtype=np.float64) for g in (gamma_real, gamma_synthetic)]
         if not all((axis > 0).all() for axis in axes):
             raise ValueError("gamma_real and gamma_synthetic must be above 0.")
-        return plane(model._honest_near(X, target), target, weight, get_objective(objective), *axes)
+        near = model._honest_near(X, target, model._resample(X, target))
+        return plane(near, target, weight, get_objective(objective), *axes)
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row who spoke for and against it.

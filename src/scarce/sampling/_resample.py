@@ -35,6 +35,9 @@ class Resampled(NamedTuple):
         The number of the given row that each one is, or is a copy of; -1 for a row that was made up between two.
     synthetic : ndarray of shape (n_rows,), bool
         True for rows that were made up and for further copies of a given row.
+    parents : ndarray of shape (n_rows, 2)
+        The numbers of the two given rows that a synthetic one lies between, the nearer first; twice that of `origin`
+        for a row that is given or a copy; -1 where the sampler does not tell.
     sample_weight : ndarray of shape (n_rows,) or None
         Their weights, if weights were given.
     gains : ndarray of shape (n_rows, 4) or None
@@ -45,6 +48,7 @@ class Resampled(NamedTuple):
     y: NDArray[Any]
     origin: IntArray
     synthetic: BoolArray
+    parents: IntArray
     sample_weight: FloatArray | None
     gains: FloatArray | None
 
@@ -90,7 +94,8 @@ def resample(
     are, and a class of one row gets no synthetic ones. Nor does ADASYN make any where no row of the class has a
     neighbour of another.
 
-    imbalanced-learn does not tell between which two rows a synthetic one lies.
+    imbalanced-learn does not tell between which two rows a synthetic one lies. For SMOTE, Borderline-SMOTE and ADASYN
+    it is found out exactly, from the digits of the rows' numbers, which are interpolated along with the features.
 
     Examples
     --------
@@ -108,28 +113,43 @@ def resample(
     columns = [] if sample_weight is None else [check_weight(sample_weight, n)[:, None]]
     columns += [] if gains is None else [check_gains(gains, n)]
     carried = np.hstack((np.empty((n, 0)), *columns))
-    state = _State(rows, target, np.arange(n), np.zeros(n, dtype=bool), carried)
-    for step in _steps(sampler, random_state):
-        state = _apply(step, state)
+    _, state = resample_in_steps(rows, target, sampler, random_state, carried)[-1]
     first = 0 if sample_weight is None else 1
     return Resampled(
-        *state[:4],
+        *state[:5],
         sample_weight=None if sample_weight is None else state.carried[:, 0].copy(),
         gains=None if gains is None else state.carried[:, first:].copy(),
     )
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
     """The rows between two steps; `carried` has the columns that travel with them."""
 
     X: NDArray[Any]
     y: NDArray[Any]
     origin: IntArray
     synthetic: BoolArray
+    parents: IntArray
     carried: FloatArray
 
 
-def _imblearn() -> Any:
+def resample_in_steps(
+    X: NDArray[Any], y: NDArray[Any], sampler: Any, random_state: Any, carried: FloatArray
+) -> list[tuple[Any, State]]:
+    """Return the steps of a sampler, each of which only makes or only selects rows, with the rows after each.
+
+    The first is no step, with the rows as they are given.
+    """
+    numbers = np.arange(len(X))
+    state = State(X, y, numbers, np.zeros(len(X), dtype=bool), np.column_stack((numbers, numbers)), carried)
+    done = [(None, state)]
+    for step in _steps(sampler, random_state):
+        state = _apply(step, state)
+        done.append((step, state))
+    return done
+
+
+def imblearn() -> Any:
     try:
         import imblearn
     except ImportError as error:
@@ -141,12 +161,12 @@ def _imblearn() -> Any:
 
 def new_smote(**parameters: Any) -> Any:
     """Return imbalanced-learn's SMOTE."""
-    return _imblearn().over_sampling.SMOTE(**parameters)
+    return imblearn().over_sampling.SMOTE(**parameters)
 
 
 def _steps(sampler: Any, random_state: Any) -> list[Any]:
     """Return the sampler as steps that each only add rows or only select rows."""
-    lib = _imblearn()
+    lib = imblearn()
     over, under, combine = lib.over_sampling, lib.under_sampling, lib.combine
     if isinstance(sampler, str):
         kinds = (over.ADASYN, over.BorderlineSMOTE, over.SMOTE, combine.SMOTEENN, combine.SMOTETomek)
@@ -171,8 +191,8 @@ def _steps(sampler: Any, random_state: Any) -> list[Any]:
     return steps
 
 
-def _apply(step: Any, state: _State) -> _State:
-    lib = _imblearn()
+def _apply(step: Any, state: State) -> State:
+    lib = imblearn()
     over = lib.over_sampling
     # Subclasses are left out: SMOTE for categories reads its columns by position.
     if type(step) in (over.SMOTE, over.BorderlineSMOTE, over.ADASYN):
@@ -184,7 +204,7 @@ def _apply(step: Any, state: _State) -> _State:
         again = np.ones(len(selected), dtype=bool)
         again[np.unique(selected, return_index=True)[1]] = False
         synthetic = state.synthetic[selected] | again
-        return _State(X, y, state.origin[selected], synthetic, state.carried[selected])
+        return State(X, y, state.origin[selected], synthetic, state.parents[selected], state.carried[selected])
     if not np.array_equal(X[:n], state.X):
         raise ValueError(
             f"{type(step).__name__} does not say where its rows come from: it has no sample_indices_ and does not "
@@ -195,10 +215,10 @@ def _apply(step: Any, state: _State) -> _State:
             f"{type(step).__name__} makes rows without saying from which, so they cannot be given weights or gains. "
             f"Leave these out, or take one of {', '.join(SAMPLERS)}."
         )
-    return _extend(state, X, y, np.empty((len(X), 0)))
+    return _extend(state, X, y, np.full((len(X) - n, 2), -1), np.empty((len(X), 0)))
 
 
-def _interpolate(step: Any, state: _State, check_sampling_strategy: Any) -> _State:
+def _interpolate(step: Any, state: State, check_sampling_strategy: Any) -> State:
     """Run SMOTE or its kin; what is carried is interpolated with the features."""
     n, n_features = state.X.shape
     classes, sizes = np.unique(state.y, return_counts=True)
@@ -215,24 +235,43 @@ def _interpolate(step: Any, state: _State, check_sampling_strategy: Any) -> _Sta
         if search is not None:
             step.set_params(**{name: _ByFeatures(search, n_features)})
     try:
-        X, y = step.fit_resample(np.hstack((state.X, state.carried)), state.y)
+        X, y = step.fit_resample(np.hstack((state.X, state.carried, _digits(n))), state.y)
     except (RuntimeError, ValueError) as error:
         # ADASYN adds rows where the class has foreign neighbours, and refuses where it finds no such place.
         if str(error).startswith(("Not any neigbours", "No samples will be generated")):
             return state
         raise
-    return _extend(state, X[:, :n_features].astype(state.X.dtype), y, X[:, n_features:])
+    kept, carried, digits = np.split(X, [n_features, n_features + state.carried.shape[1]], axis=1)
+    return _extend(state, kept.astype(state.X.dtype), y, _parents(digits[n:]), carried)
 
 
-def _extend(state: _State, X: NDArray[Any], y: NDArray[Any], carried: FloatArray) -> _State:
-    more = len(X) - len(state.X)
-    return _State(
+def _extend(state: State, X: NDArray[Any], y: NDArray[Any], parents: IntArray, carried: FloatArray) -> State:
+    more = len(parents)
+    return State(
         X,
         y,
         np.concatenate((state.origin, np.full(more, -1))),
         np.concatenate((state.synthetic, np.ones(more, dtype=bool))),
+        np.concatenate((state.parents, parents)),
         carried,
     )
+
+
+def _digits(n: int) -> FloatArray:
+    """Return the binary digits of the numbers 0 to n - 1, a column for each place."""
+    places = np.arange(max(1, (n - 1).bit_length()))
+    return (np.arange(n)[:, None] >> places & 1).astype(np.float64)
+
+
+def _parents(digits: FloatArray) -> IntArray:
+    """Return the numbers of the two rows between which rows with such digits lie, the nearer first.
+
+    At a share t < 1/2 of the way a digit is 0 or 1 where the two rows have the same, 1 - t where only the nearer one
+    has it and t where only the other has. A share of exactly 1/2, one draw in 2^53, is not foreseen.
+    """
+    nearer = digits > 0.5
+    other = np.where(nearer, digits == 1, digits > 0)
+    return np.stack((nearer, other), axis=1) @ (1 << np.arange(digits.shape[1]))
 
 
 class _ByFeatures(BaseEstimator):

@@ -56,8 +56,9 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
 
     Notes
     -----
-    `sample_weight` multiplies the cost of a row; a synthetic row's weight lies between those of the two rows that it
-    lies between.
+    Honest scores come from stratified cross-fitting, 5 folds: to leave out one row at a time would be a machine for
+    each. `sample_weight` multiplies the cost of a row; a synthetic row's weight lies between those of the two rows that
+    it lies between.
 
     References
     ----------
