@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import combinations, pairwise
+
 import numpy as np
 from scipy.optimize import linprog
 
@@ -56,3 +59,63 @@ def diagonal(peak, height, left, right):
     """The highest t in [0, 1] at which a cone is not below the diagonal, of a great many."""
     t = np.linspace(0, 1, 200_001)
     return t[height + np.where(t < peak, left, right) * (t - peak) >= t - 1e-12].max()
+
+
+def cuts(margin, y, weight, beta):
+    """Every cut of a score from the laxest to the strictest: itself, F and how much is called positive."""
+    scores = sorted(set(margin))
+    out = []
+    between = [(a + b) / 2 for a, b in pairwise(scores)]
+    for cut in [np.nextafter(scores[0], -np.inf), *between, scores[-1]]:
+        counts = confusion([bool(one) for one in y], [bool(score > cut) for score in margin], weight)
+        out.append((cut, f_measure(counts, beta), counts["tp"] + counts["fp"]))
+    return out
+
+
+def promised(models, t, beta):
+    """The F that the scores of models promise at one t; a model is (t, its cuts, called at its own cut, slope)."""
+
+    def place(each):
+        return np.log(each / (1 + beta**2 - each))
+
+    def f_at(cuts, where):
+        nearest = cuts[0]
+        for lax, strict in pairwise(cuts):
+            if where > (lax[0] + strict[0]) / 2:
+                nearest = strict
+        return nearest[1]
+
+    def cut_for(cuts, called):
+        return np.interp(called, [cut[2] for cut in cuts[::-1]], [cut[0] for cut in cuts[::-1]])
+
+    left = max((m for m in models if m[0] < t), default=None)
+    right = min((m for m in models if m[0] >= t), default=None)
+    if left is None or right is None:
+        known, cuts, _, slope = left or right
+        return f_at(cuts, (place(t) - place(known)) / max(slope, 1e-9))
+    share = (place(t) - place(left[0])) / (place(right[0]) - place(left[0]))
+    from_left = f_at(left[1], share * max(cut_for(left[1], right[2]), 0.0))
+    from_right = f_at(right[1], (1 - share) * min(cut_for(right[1], left[2]), 0.0))
+    return (1 - share) * from_left + share * from_right
+
+
+def exact_peaks(tried, confusions):
+    """The highest point of the envelope between each two neighbours of 0, the tried t and 1, in whole fractions."""
+    cones = []
+    for t, ((tn, fp), (fn, tp)) in zip(tried, confusions, strict=True):
+        positives, negatives = fn + tp, tn + fp
+        capped = tp == 0 or Fraction(fn * (positives + fp), tp) > negatives - fp
+        left = -Fraction(fn + negatives - fp, 2 * positives - fn + fp) if capped else -Fraction(fn, tp)
+        cones.append((Fraction(t), Fraction(2 * tp, 2 * tp + fn + fp), left, Fraction(fp, positives + fp)))
+    ends = sorted([Fraction(0), *(cone[0] for cone in cones), Fraction(1)])
+    peaks = {}
+    for a, b in pairwise(ends):
+        # On an interval every cone is one line: slope and height at 0.
+        lines = [(Fraction(0), Fraction(1))]
+        for t, height, left, right in cones:
+            slope = right if t <= a else left
+            lines.append((slope, height - slope * t))
+        crossings = [(h2 - h1) / (s1 - s2) for (s1, h1), (s2, h2) in combinations(lines, 2) if s1 != s2]
+        inside = [a, b, *(x for x in crossings if a < x < b)]
+        peaks[float(a), float(b)] = max(min(slope * x + height for slope, height in lines) for x in inside)
+    return peaks

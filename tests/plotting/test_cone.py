@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from scarce.fmeasure import ConeClassifier
-from scarce.fmeasure.bounds import ErrorProfile, parambath_cones, upper_envelope
-from scarce.plotting import ConeDisplay, FMeasurePathDisplay
+from scarce.fmeasure.bounds import ErrorProfile, certified_bound, cones, parambath_cones, pooled, upper_envelope
+from scarce.plotting import ConeDisplay, FMeasureBoundDisplay, FMeasurePathDisplay
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,33 @@ def test_the_path_goes_up_and_the_bound_is_above(model):
     display.figure_.canvas.draw()
 
 
+def test_the_bound_rises_with_epsilon(model):
+    display = FMeasureBoundDisplay.from_estimator(model, linewidth=3)
+    path = model.path_
+    profile = pooled(path["t"], ErrorProfile(path["fn"], path["fp"], path["positives"]))
+    for line, of in zip(display.lines_, (cones, parambath_cones), strict=True):
+        epsilon, bound = line.get_xdata(), line.get_ydata()
+        np.testing.assert_array_equal(bound, [certified_bound(of(path["t"], profile, 1.0, e)) for e in epsilon])
+        assert (np.diff(bound) >= 0).all()
+        assert line.get_linewidth() == 3
+    ours, theirs = (line.get_ydata() for line in display.lines_)
+    assert ours[0] == pytest.approx(model.f_upper_bound_)
+    assert ours[-1] > ours[0]
+    assert (ours <= theirs + 1e-12).all()
+    assert display.f == path["f_fit"].max()
+    assert epsilon[-1] == path["positives"][0]
+    display.figure_.canvas.draw()
+    ax = Figure().subplots()
+    assert display.plot(ax=ax).ax_ is ax
+
+
 def test_models_that_failed_are_gaps(model):
     f = np.array([np.nan, 0.2, np.nan, 0.1, 0.4])
     line = FMeasurePathDisplay({"F": f}).plot().lines_[0]
     np.testing.assert_array_equal(line.get_ydata(), [np.nan, 0.2, 0.2, 0.2, 0.4])
 
 
-@pytest.mark.parametrize("display", [ConeDisplay, FMeasurePathDisplay])
+@pytest.mark.parametrize("display", [ConeDisplay, FMeasureBoundDisplay, FMeasurePathDisplay])
 def test_wrong_estimators_are_refused(display):
     with pytest.raises(TypeError, match="draws a ConeClassifier; got a Pipeline"):
         display.from_estimator(make_pipeline(LogisticRegression()))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import logit, softmax
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -17,7 +17,11 @@ from scarce._sklearn import routing_enabled, safe_indexing
 from scarce.base import FloatArray
 from scarce.tuned import positive_score
 
-__all__ = ["Costs", "Fitted", "Part", "fit_part", "how_to_weight", "own_cut", "scores_of"]
+__all__ = ["Costs", "Fitted", "Part", "fit_part", "how_to_weight", "margin_of", "own_cut", "scores_of"]
+
+
+# Probabilities are not taken for more certain than this.
+_LEAST = 1e-6
 
 
 class Part(NamedTuple):
@@ -123,3 +127,17 @@ def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
 def own_cut(model: Any) -> float:
     """Return where a classifier of two classes cuts its score."""
     return 0.5 if hasattr(model, "predict_proba") else 0.0
+
+
+def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return how far rows are from the model's own cut, and the class of each if it is called positive.
+
+    Probabilities go by the log of their odds, with more than two classes those of the best class to the default one.
+    """
+    if scores.ndim == 1:
+        odds = logit(np.clip(scores, _LEAST, 1 - _LEAST)) if hasattr(model, "predict_proba") else scores
+        return odds, np.ones(len(scores), dtype=np.intp)
+    logs = np.log(np.maximum(scores, _LEAST))
+    others = np.delete(logs, default, axis=1)
+    best = others.argmax(axis=1)
+    return others.max(axis=1) - logs[:, default], best + (best >= default)

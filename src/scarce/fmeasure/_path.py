@@ -12,8 +12,9 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from scarce.base import FloatArray
-from scarce.fmeasure._models import Costs, Fitted, Part, fit_part, last_step, own_cut
-from scarce.fmeasure._search import Search
+from scarce.fmeasure._models import Costs, Fitted, Part, fit_part, last_step, margin_of, own_cut
+from scarce.fmeasure._promise import CutCurve
+from scarce.fmeasure._search import ScoredCone, Search
 from scarce.fmeasure.bounds import (
     ErrorProfile,
     certified_bound,
@@ -56,6 +57,15 @@ class Problem:
         """The rows that models are judged by, in the order of their parts; None if by those they are fitted on."""
         found = [part.judge for part in self.parts if part.judge is not None]
         return np.concatenate(found) if found else None
+
+    @property
+    def floor(self) -> float:
+        """The F of calling every row positive, with more than two classes of the largest positive one."""
+        y, weight = self.truth(self.judged)
+        shares = np.bincount(y, weight, minlength=self.n_classes) / (len(y) if weight is None else weight.sum())
+        positives = np.delete(shares, self.default)
+        profile = ErrorProfile(positives.sum() - positives.max(), shares[self.default], positives.sum())
+        return float(f_measure(profile, self.beta))
 
     def fit(self, t: list[float], starts: list[list[Any]] | None = None) -> list[list[Fitted]]:
         """Fit a model for each t and each part."""
@@ -128,9 +138,7 @@ class Path:
         while (asked := self.search.ask(batch)) and not (self.best < 0 and len(self.steps) >= _HOPELESS):
             starts = [self._nearest(t) for t in asked] if self._starts else None
             for t, fitted in zip(asked, self.problem.fit(asked, starts), strict=True):
-                profile = self._judge(t, fitted)
-                self.search.tell(t, profile)
-                if profile is not None and _starts_warm(fitted[0].model):
+                if self._judge(t, fitted) and _starts_warm(fitted[0].model):
                     self._starts[t] = [part.model for part in fitted]
             if tolerance is not None and self.best >= 0 and self.gap(int(np.nanargmax(self.f_fit))) <= tolerance:
                 break
@@ -150,13 +158,14 @@ class Path:
     def _nearest(self, t: float) -> list[Any]:
         return self._starts[min(self._starts, key=lambda tried: abs(tried - t))]
 
-    def _judge(self, t: float, fitted: list[Fitted]) -> ErrorProfile | None:
-        """Take in a model; return the errors that guide the search."""
+    def _judge(self, t: float, fitted: list[Fitted]) -> bool:
+        """Take in a model and tell the search of it; return whether it could be fitted."""
         seconds = sum(part.seconds for part in fitted)
         if error := next((part.error for part in fitted if part.error), None):
             self.errors[t] = error
             self._append(Judged(t, seconds))
-            return None
+            self.search.tell(t, None)
+            return False
         problem, main = self.problem, fitted[0]
         cut = own_cut(main.model)
         on_fit = problem.profile(main.on_fit, cut, problem.parts[0].fit)
@@ -173,7 +182,18 @@ class Path:
         if self.best < 0 or self._worth(step) > self._worth(self.steps[self.best]):
             self.best, self.model, self.scores = len(self.steps), main.model, scores
         self._append(step)
-        return profile
+        curve = self._curve(t, main.model, scores) if isinstance(self.search, ScoredCone) else None
+        self.search.tell(t, profile, curve)
+        return True
+
+    def _curve(self, t: float, model: Any, scores: FloatArray) -> CutCurve | None:
+        """Return the F of a model at all its cuts; None if no row to find would be found at any."""
+        problem = self.problem
+        y, weight = problem.truth(problem.judged)
+        margin, given = margin_of(model, scores, problem.default)
+        positive = y != problem.default
+        right = positive & (given == y)
+        return CutCurve(t, margin, positive, right, weight, problem.beta) if right.any() else None
 
     def _worth(self, step: Judged) -> float:
         return step.f_tuned if self.tune else step.f

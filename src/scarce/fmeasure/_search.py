@@ -1,4 +1,4 @@
-"""Which class weights to try next? Four searches over t, told the errors that each t gave."""
+"""Which class weights to try next? Searches over t, told the errors that each t gave."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from scarce.fmeasure._promise import CutCurve, promised_f
 from scarce.fmeasure.bounds import Envelope, ErrorProfile, cones, f_measure
 
 __all__ = ["SEARCHES", "Search", "new_search"]
@@ -15,15 +16,20 @@ __all__ = ["SEARCHES", "Search", "new_search"]
 _SAME = 1e-6
 # Peaks of the envelope that differ by less are equally high: equal models give equal cones.
 _TIE = 1e-12
+# Where scores may be promising, and how far from a model that was tried another one is worth its fit.
+_PLACES = np.arange(1, 1000) / 1000
+_APART = 0.005
 
 
 class Search(ABC):
     """Ask it for t, fit models with their weights, tell it the errors, and so on until it asks for none."""
 
-    def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0) -> None:
+    def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0, floor: float = 0.0) -> None:
         self.n_models = n_models
         self.beta = beta
         self.epsilon = epsilon
+        # The F of calling all rows positive: the best is not below.
+        self.floor = floor
         self.tried: list[float] = []
         self.f: list[float] = []
 
@@ -31,8 +37,8 @@ class Search(ABC):
         """Return at most `count` new t; none if there is nothing left to try."""
         return self._ask(min(count, self.n_models - len(self.tried)))
 
-    def tell(self, t: float, profile: ErrorProfile | None) -> None:
-        """Take in the errors at `t`, or None if no model could be fitted there."""
+    def tell(self, t: float, profile: ErrorProfile | None, curve: CutCurve | None = None) -> None:
+        """Take in the errors at `t`, or None if no model could be fitted there, and what other cuts would give."""
         self.tried.append(t)
         self.f.append(np.nan if profile is None else float(f_measure(profile, self.beta)))
 
@@ -51,20 +57,25 @@ class Grid(Search):
 class Cone(Search):
     """CONE: halve the interval of tried t above which the envelope of all cones is highest."""
 
-    def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0) -> None:
-        super().__init__(n_models, beta, epsilon)
+    def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0, floor: float = 0.0) -> None:
+        super().__init__(n_models, beta, epsilon, floor)
         self.envelope = Envelope.start()
 
-    def tell(self, t: float, profile: ErrorProfile | None) -> None:
+    def tell(self, t: float, profile: ErrorProfile | None, curve: CutCurve | None = None) -> None:
         super().tell(t, profile)
         if profile is not None:
             self.envelope = self.envelope.cut(cones(t, profile, self.beta, self.epsilon))
 
     def _ask(self, count: int) -> list[float]:
-        if self.envelope.maximum < max((f for f in self.f if not np.isnan(f)), default=0.0) - _TIE:
-            return []
-        asked: list[float] = []
-        ends = np.sort([0.0, *self.tried, 1.0])
+        return [] if self.envelope.maximum < self.best - _TIE else self._halve(count, [])
+
+    @property
+    def best(self) -> float:
+        """The highest F that was told."""
+        return max((f for f in self.f if not np.isnan(f)), default=0.0)
+
+    def _halve(self, count: int, asked: list[float]) -> list[float]:
+        ends = np.sort([0.0, *self.tried, *asked, 1.0])
         while len(asked) < count:
             left, right = self._highest(ends)
             if right - left < _SAME:
@@ -91,6 +102,40 @@ class Cone(Search):
         return float(ends[chosen]), float(ends[chosen + 1])
 
 
+class ScoredCone(Cone):
+    """CONE that is told the scores of rows left out, too: first it goes where they promise more than the best F.
+
+    Errors at a model's own cut say little of where the best t is, if the model is not an exact learner; its F at other
+    cuts says more. Only where nothing more is promised the interval below the highest cones is halved.
+    """
+
+    def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0, floor: float = 0.0) -> None:
+        super().__init__(n_models, beta, epsilon, floor)
+        self.curves: list[CutCurve] = []
+
+    def tell(self, t: float, profile: ErrorProfile | None, curve: CutCurve | None = None) -> None:
+        super().tell(t, profile)
+        if curve is not None:
+            self.curves = sorted([*self.curves, curve], key=lambda each: each.t)
+
+    def _ask(self, count: int) -> list[float]:
+        # The best F lies between the floor and 1; by ratios this is half-way.
+        asked = [] if self.tried else [float(np.sqrt(self.floor))][:count]
+        while len(asked) < count and self.curves and (t := self._most_promising(asked)) is not None:
+            asked.append(t)
+        return asked if self.envelope.maximum < self.best - _TIE else self._halve(count, asked)
+
+    def _most_promising(self, asked: list[float]) -> float | None:
+        """Return where the highest F is promised, in the middle of its widest plateau; None if no higher one is."""
+        near = np.abs(_PLACES[:, None] - [*self.tried, *asked]).min(axis=1) < _APART - _TIE
+        f = np.where(near, 0.0, promised_f(self.curves, _PLACES, self.beta))
+        if f.max() <= self.best:
+            return None
+        top = np.flatnonzero(f >= f.max() - _TIE)
+        plateau = max(np.split(top, np.flatnonzero(np.diff(top) > 1) + 1), key=len)
+        return float(_PLACES[plateau[len(plateau) // 2]])
+
+
 class Bisection(Search):
     """Narasimhan et al. (2015), with a model for each t: the best F is where F at t falls below t."""
 
@@ -112,16 +157,6 @@ class Bisection(Search):
 class Dinkelbach(Search):
     """Dinkelbach's iteration for ratios: the F that was found is the next t. One at a time, by its nature."""
 
-    def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0) -> None:
-        super().__init__(n_models, beta, epsilon)
-        self.floor = 0.0
-
-    def tell(self, t: float, profile: ErrorProfile | None) -> None:
-        super().tell(t, profile)
-        # To call all rows positive has this F, so that the best is not below.
-        if profile is not None:
-            self.floor = float(f_measure(ErrorProfile(0.0, profile.negatives, profile.positives), self.beta))
-
     def _ask(self, count: int) -> list[float]:
         if not self.tried:
             return [0.5]
@@ -134,6 +169,15 @@ class Dinkelbach(Search):
 SEARCHES: dict[str, type[Search]] = {"cone": Cone, "grid": Grid, "bisection": Bisection, "dinkelbach": Dinkelbach}
 
 
-def new_search(name: str, n_models: int, beta: float = 1.0, epsilon: float = 0.0) -> Search:
-    """Return a search by name."""
-    return SEARCHES[name](n_models, beta, epsilon)
+def new_search(
+    name: str,
+    n_models: int,
+    beta: float = 1.0,
+    epsilon: float = 0.0,
+    floor: float = 0.0,
+    *,
+    scored: bool = False,
+) -> Search:
+    """Return a search by name; one that is told scores, if it can make use of them."""
+    kind = ScoredCone if scored and name == "cone" else SEARCHES[name]
+    return kind(n_models, beta, epsilon, floor)

@@ -4,7 +4,7 @@ Decision regions need no display of their own: scikit-learn's ``DecisionBoundary
 this library.
 """
 
-from scarce.plotting._cone import ConeDisplay, FMeasurePathDisplay
+from scarce.plotting._cone import ConeDisplay, FMeasureBoundDisplay, FMeasurePathDisplay
 from scarce.plotting._ellipsoids import EllipsoidDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
@@ -14,6 +14,7 @@ from scarce.plotting._trees import MetaTreeDisplay
 __all__ = [
     "ConeDisplay",
     "EllipsoidDisplay",
+    "FMeasureBoundDisplay",
     "FMeasurePathDisplay",
     "GammaPathDisplay",
     "GammaPlaneDisplay",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce.fmeasure import ConeClassifier
-from scarce.fmeasure.bounds import Cones, ErrorProfile, certified_bound, cones, pooled, upper_envelope
+from scarce.fmeasure.bounds import (
+    Cones,
+    ErrorProfile,
+    certified_bound,
+    cones,
+    parambath_cones,
+    pooled,
+    upper_envelope,
+)
 from scarce.plotting._matplotlib import axes_or_new, pyplot
 
-__all__ = ["ConeDisplay", "FMeasurePathDisplay"]
+__all__ = ["ConeDisplay", "FMeasureBoundDisplay", "FMeasurePathDisplay"]
 
 FloatArray = NDArray[np.float64]
 
@@ -87,13 +96,9 @@ class ConeDisplay:
         -------
         display
         """
-        path = _path(cls, estimator)
-        had = ~np.isnan(path["f_fit"])
-        t = path["t"][had]
-        profile = ErrorProfile(*(path[name][had] for name in ("fn", "fp", "positives")))
-        of = cones(t, pooled(t, profile, estimator.beta), estimator.beta, estimator.epsilon)
-        chosen = int(np.flatnonzero(t == estimator.t_)[0])
-        return cls(of, path["f_fit"][had], chosen=chosen).plot(ax, **kwargs)
+        t, profile, f = _models(_path(cls, estimator), estimator.beta)
+        of = cones(t, profile, estimator.beta, estimator.epsilon)
+        return cls(of, f, chosen=int(np.flatnonzero(t == estimator.t_)[0])).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw it.
@@ -127,6 +132,102 @@ class ConeDisplay:
             bound, bound, "*", color=_BOUND, markersize=12, label=f"F ≤ {bound:.3f}", clip_on=False, zorder=4
         )
         self.ax_.set(xlabel="t", ylabel="F on the rows fitted on", xlim=(0, 1), ylim=(0, 1))
+        self.ax_.legend(loc="best")
+        return self
+
+
+class FMeasureBoundDisplay:
+    """The bound on F against `epsilon`: how far from the least weighted error the learner may have been.
+
+    Nobody knows how far a real learner is off. The line says what the bound would be if it were by so much; that of
+    Parambath et al. is drawn beside it. Make one with :meth:`from_estimator`, or from any curves; the parameters become
+    attributes.
+
+    Parameters
+    ----------
+    epsilon : array-like of shape (n_points,)
+        In shares of rows.
+    bounds : dict of str to array-like of shape (n_points,)
+        The bound at each epsilon, by its name.
+    f : float, optional
+        The best F that was reached.
+
+    Attributes
+    ----------
+    lines_ : list of matplotlib Line2D
+        One for each bound.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.svm import LinearSVC
+    >>> from scarce.fmeasure import ConeClassifier
+    >>> from scarce.plotting import FMeasureBoundDisplay
+    >>> X, y = make_classification(500, weights=[0.9], class_sep=0.7, random_state=0)
+    >>> model = ConeClassifier(LinearSVC(), n_models=5).fit(X, y)
+    >>> display = FMeasureBoundDisplay.from_estimator(model)
+    >>> bool(display.bounds["bound"][0] == model.f_upper_bound_)
+    True
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, epsilon: ArrayLike, bounds: Mapping[str, ArrayLike], f: float | None = None) -> None:
+        self.epsilon = np.asarray(epsilon, dtype=np.float64)
+        self.bounds = {name: np.asarray(bound, dtype=np.float64) for name, bound in bounds.items()}
+        self.f = f
+
+    @classmethod
+    def from_estimator(cls, estimator: ConeClassifier, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the bounds of a fitted estimator, for an epsilon of up to the share of positive rows.
+
+        Parameters
+        ----------
+        estimator : ConeClassifier
+            Fitted. Models that could not be fitted are left out.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `plot`, such as ``linewidth``.
+
+        Returns
+        -------
+        display
+        """
+        t, profile, f = _models(_path(cls, estimator), estimator.beta)
+        epsilon = np.linspace(0, float(profile.positives[0]), 101)
+        bounds = {
+            name: [certified_bound(bound(t, profile, estimator.beta, each)) for each in epsilon]
+            for name, bound in (("bound", cones), ("of Parambath et al.", parambath_cones))
+        }
+        return cls(epsilon, bounds, float(f.max())).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For matplotlib's `plot`, such as ``linewidth``.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = []
+        for (name, bound), color in zip(self.bounds.items(), cycle((_BOUND, "0.5")), strict=False):
+            self.lines_ += self.ax_.plot(self.epsilon, bound, **{"color": color, "label": name, **kwargs})
+        if self.f is not None:
+            self.ax_.axhline(self.f, color=_POINT, linestyle=":", label=f"best F: {self.f:.3f}")
+        self.ax_.set(xlabel="epsilon, in shares of rows", ylabel="F on the rows fitted on", ylim=(0, 1.02))
         self.ax_.legend(loc="best")
         return self
 
@@ -232,3 +333,11 @@ def _path(display: type[Any], estimator: ConeClassifier) -> dict[str, FloatArray
         )
     check_is_fitted(estimator)
     return estimator.path_
+
+
+def _models(path: Mapping[str, FloatArray], beta: float) -> tuple[FloatArray, ErrorProfile, FloatArray]:
+    """Return each t with the errors of the best model for its weights, and the F of the model fitted with them."""
+    had = ~np.isnan(path["f_fit"])
+    t = path["t"][had]
+    profile = ErrorProfile(*(path[name][had] for name in ("fn", "fp", "positives")))
+    return t, pooled(t, profile, beta), path["f_fit"][had]
