@@ -63,7 +63,8 @@ def decide(X, y, gains, X_new, gains_new):
     ):
         refused[name] = scores_new > objective.best_threshold(scores, y[valid]).threshold
 
-    refused["GB_prof"] = ProfitBoosting(**TREES).fit(X, y, gains=gains).predict(X_new) == 1
+    refused["GB_prof"] = ProfitBoosting("exponential", **TREES).fit(X, y, gains=gains).predict(X_new) == 1
+    refused["ProfitBoosting"] = ProfitBoosting(**TREES).fit(X, y, gains=gains).predict(X_new) == 1
     bayes = BayesProfitClassifier(LGBMClassifier(**TREES, verbose=-1)).fit(X, y, gains=gains)
     refused["Bayes rule"] = bayes.predict(X_new, gains=gains_new) == 1
     return refused

@@ -41,6 +41,29 @@ def csboost_loss(score, y, gains):
     return np.array(values)
 
 
+def cross_entropy(score, share, weight):
+    """The log-loss of a share, one value a row."""
+    values = []
+    for f, q, w in zip(score, share, weight, strict=True):
+        p = 1 / (1 + math.exp(-f))
+        values.append(-w * (q * math.log(p) + (1 - q) * math.log(1 - p)))
+    return np.array(values)
+
+
+def stakes(gains):
+    """What speaks for calling a row positive and what against it, over both classes, one pair a row."""
+    pairs = []
+    for tp, fp, tn, fn in gains:
+        up = down = 0.0
+        for called, not_called in ((tp, fn), (fp, tn)):
+            if called > not_called:
+                up += called - not_called
+            else:
+                down += not_called - called
+        pairs.append((up, down))
+    return np.array(pairs)
+
+
 def smooth_ap(score, y, alpha):
     """Frery's average precision with exponentials for steps, by its definition: a mean over the positive rows."""
     positives = [f for f, truth in zip(score, y, strict=True) if truth]

@@ -54,3 +54,35 @@ def share_of_trees(forest, X, label):
         votes = [label(*tree.graph.sums[naive_trees.descend(tree.graph, x)[1]]) for tree in forest.trees_]
         shares.append(sum(votes) / len(votes))
     return np.array(shares)
+
+
+def out_of_bag_means(forest, X, value):
+    """The mean of a leaf's value over the trees that did not draw the row; NaN if all did."""
+    bags = [forest._in_bag(len(X), seed) for seed in forest._tree_seeds]
+    means = []
+    for row, x in enumerate(X.tolist()):
+        said = [
+            value(*tree.graph.sums[naive_trees.descend(tree.graph, x)[1]])
+            for tree, bag in zip(forest.trees_, bags, strict=True)
+            if not bag[row]
+        ]
+        means.append(sum(said) / len(said) if said else np.nan)
+    return np.array(means)
+
+
+def platt(scores, y, weight):
+    """Slope and intercept of Platt's curve, by Newton's steps, from the rows that have a score."""
+    kept = [(f, t, w) for f, t, w in zip(scores, y, weight, strict=True) if w > 0 and not np.isnan(f)]
+    positive, negative = (sum(w for _, t, w in kept if t == truth) for truth in (1, 0))
+    slope = intercept = 0.0
+    for _ in range(25):
+        gradient, hessian = np.zeros(2), np.zeros((2, 2))
+        for f, truth, w in kept:
+            wanted = (positive + 1) / (positive + 2) if truth else 1 / (negative + 2)
+            p = 1 / (1 + np.exp(-slope * f - intercept))
+            gradient += w * (p - wanted) * np.array([f, 1])
+            hessian += w * p * (1 - p) * np.outer([f, 1], [f, 1])
+        step = np.linalg.solve(hessian, gradient)
+        step /= max(1, np.abs(step).max())
+        slope, intercept = slope - step[0], intercept - step[1]
+    return slope, intercept

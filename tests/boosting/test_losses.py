@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from scarce.boosting._losses import ap_loss, exponential_loss, log_ap_loss, logistic_loss, sigmoid_ap_gradient
+from scarce.boosting._losses import (
+    ap_loss,
+    cross_entropy,
+    exponential_loss,
+    log_ap_loss,
+    logistic_loss,
+    sigmoid_ap_gradient,
+)
 from scarce.profit import bayes_threshold
 from scarce.profit._gains import gain_of_flagging
 from tests import naive_profit
@@ -61,6 +68,20 @@ def test_derivatives_of_the_profit_losses(loss, case):
     assert (found.hessian >= np.abs(second) * (1 - 1e-12)).all()
 
 
+@given(scored(), st.booleans())
+def test_derivatives_of_the_cross_entropy(case, soft):
+    score, y, gains = case
+    weight = np.abs(gains[:, 0]) + 0.1
+    share = bayes_threshold(gains) if soft else y.astype(float)
+    found = cross_entropy(score, share, weight)
+    np.testing.assert_allclose(found.value, naive_profit.cross_entropy(score, share, weight))
+    for row in range(len(y)):
+        slope = naive_profit.slope(lambda f, i=row: cross_entropy(f, share, weight).value[i], score, row)
+        assert found.gradient[row] == pytest.approx(slope, rel=1e-6, abs=1e-8 * weight[row])
+        curve = naive_profit.slope(lambda f, i=row: cross_entropy(f, share, weight).gradient[i], score, row)
+        assert found.hessian[row] == pytest.approx(curve, rel=1e-6)
+
+
 def test_derivatives_are_clipped():
     for loss in (exponential_loss, logistic_loss):
         score = np.array([-800.0, 800.0, 15.0, -15.0])
@@ -68,6 +89,10 @@ def test_derivatives_are_clipped():
         assert np.isfinite(found.gradient).all()
         assert (found.hessian > 0).all()
         assert found.gradient[1] == found.gradient[2]
+    found = cross_entropy(np.array([-800.0, 800.0, 15.0]), np.array([1.0, 0.0, 0.0]), np.ones(3))
+    assert np.isfinite(found).all()
+    assert (found.hessian > 0).all()
+    assert found.gradient[1] == found.gradient[2]
 
 
 @pytest.mark.parametrize("loss", [ap_loss, log_ap_loss])

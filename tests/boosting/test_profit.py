@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
@@ -23,7 +24,7 @@ def data():
     return X, y, COSTS(X)
 
 
-@pytest.fixture(params=["exponential", "logistic"])
+@pytest.fixture(params=["log_loss", "exponential", "logistic"])
 def model(request):
     return ProfitBoosting(request.param, n_estimators=60, random_state=0)
 
@@ -55,10 +56,11 @@ def test_an_amount_for_every_outcome_changes_nothing(data, model):
     )
 
 
-def test_dearer_rows_count_more(data):
+@pytest.mark.parametrize("loss", ["log_loss", "exponential", "logistic"])
+def test_dearer_rows_count_more(data, loss):
     X, y, _ = data
     lax, strict = ([0, -1, 0, -100], [0, -100, 0, -1])
-    flagged = [ProfitBoosting(random_state=0).fit(X, y, gains=gains).predict(X).mean() for gains in (lax, strict)]
+    flagged = [ProfitBoosting(loss, random_state=0).fit(X, y, gains=gains).predict(X).mean() for gains in (lax, strict)]
     assert flagged[0] > y.mean() > flagged[1]
 
 
@@ -84,20 +86,54 @@ def test_rows_whose_decision_is_known_pull_that_way(data):
     assert found[(y == 1) & (X[:, 0] < 4)].mean() < 0.5 < found[(y == 1) & (X[:, 0] > 50)].mean()
 
 
-def test_the_probability_is_that_of_the_link(data):
+@pytest.mark.parametrize(("loss", "slope"), [("log_loss", 1), ("exponential", 2)])
+def test_the_probability_is_that_of_the_link(data, loss, slope):
     X, y, gains = data
     for labels in (np.array([0, 1]), np.array(["z-genuine", "fraud"])):
-        model = ProfitBoosting(n_estimators=150, random_state=0).fit(X, labels[y], gains=gains)
+        model = ProfitBoosting(loss, n_estimators=150, random_state=0).fit(X, labels[y], gains=gains)
         column = model.classes_.tolist().index(labels[1])
         p = model.predict_proba(X, gains=gains)[:, column]
         s, score = bayes_threshold(gains), model.score_samples(X)
-        np.testing.assert_allclose(p, 1 / (1 + (1 - s) / s * np.exp(-2 * score)))
+        np.testing.assert_allclose(p, 1 / (1 + (1 - s) / s * np.exp(-slope * score)))
         np.testing.assert_array_equal(p > s, model.predict(X) == labels[1])
         np.testing.assert_allclose(model.predict_proba(X, gains=gains).sum(axis=1), 1)
-        np.testing.assert_allclose(model.predict_proba(X)[:, column], 1 / (1 + np.exp(-2 * score)), atol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X)[:, column], 1 / (1 + np.exp(-slope * score)), atol=1e-12)
         assert p.mean() == pytest.approx(y.mean(), rel=0.5)
     with pytest.raises(ValueError, match="no probability behind loss='logistic'"):
         ProfitBoosting("logistic", n_estimators=5).fit(X, y, gains=gains).predict_proba(X, gains=gains)
+
+
+def test_with_equal_stakes_the_log_loss_is_that_of_lightgbm(data):
+    X, y, _ = data
+    trees = {"n_estimators": 40, "num_leaves": 8, "reg_lambda": 5.0, "min_child_samples": 20}
+    ours = ProfitBoosting(**trees, learning_rate=0.05, colsample_bytree=1.0, random_state=0)
+    ours.fit(X, y, gains=[0, -5, 0, -95])
+    peer = LGBMClassifier(**trees, learning_rate=0.05, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
+    expected = peer.predict(X, raw_score=True) + np.log(95 / 5)
+    np.testing.assert_allclose(ours.score_samples(X), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(ours.predict(X) == 1, peer.predict_proba(X)[:, 1] > 0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stakes_are_learned_from_the_features(data, seed):
+    X, y, gains = data
+    model = ProfitBoosting(n_estimators=30, colsample_bytree=0.3, random_state=seed).fit(X, y, gains=gains)
+    assert model.n_estimators_ == 30 < model.booster_.num_trees()
+    plain = model.booster_.predict(X, num_iteration=30)  # the log-odds of the class, but for a constant
+    learned = model.score_samples(X) - plain
+    known = np.log(1 / bayes_threshold(gains) - 1)
+    error = (learned - learned.mean()) - (known - known.mean())
+    assert np.sqrt(np.mean(error**2)) < 0.15 * known.std()
+
+
+def test_stakes_that_no_feature_tells_are_weighed_on_average(data):
+    X, y, _ = data
+    rng = np.random.default_rng(0)
+    amount = rng.lognormal(3, 1, len(X))
+    gains = Gains(fn=-amount, fp=-5)(X)
+    mean = Gains(fn=-float(amount.mean()), fp=-5)(X)
+    unknown, average = (ProfitBoosting(random_state=0).fit(X, y, gains=table).predict(X) for table in (gains, mean))
+    assert (unknown != average).mean() < 0.1
 
 
 def test_early_stopping_takes_the_trees_that_earn_most(data, model):

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 
 from scarce.profit import Gains, bayes_threshold
+from scarce.profit._gains import log_ratio, stakes
 from tests import naive_profit
 
 COSTS = Gains(tp=0, fn="-0.8*amount", fp="margin*amount - zeta", tn="margin*amount", zeta=5)
@@ -225,3 +226,16 @@ def test_replace_and_repr():
     assert repr(Gains(fn=[1, 2], on_degenerate="drop")).endswith("fn=<2 numbers>, on_degenerate='drop')")
     with pytest.raises(ValueError, match="eta is not a constant"):
         COSTS.replace(eta=3)
+
+
+@given(arrays(float, (7, 4), elements=st.integers(-9, 9).map(float)))
+def test_stakes(gains):
+    up, down = stakes(gains)
+    np.testing.assert_array_equal(np.column_stack((up, down)), naive_profit.stakes(gains))
+    for row in np.flatnonzero((gains[:, 0] > gains[:, 3]) & (gains[:, 2] > gains[:, 1])):
+        assert down[row] / (up[row] + down[row]) == pytest.approx(bayes_threshold(gains[row])[0])
+
+
+def test_ratios_of_stakes_are_bounded():
+    found = log_ratio(np.array([1.0, 2.0, 0.0, 1e-300, 5.0, 0.0]), np.array([1.0, 1.0, 3.0, 1e300, 0.0, 0.0]))
+    np.testing.assert_allclose(found, [0, np.log(2), -15, -15, 15, 0])

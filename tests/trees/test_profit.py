@@ -1,6 +1,7 @@
 """Trees and forests for profit against slow, obvious twins, and what the thesis says of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from scarce.metrics import profit_score, profit_scorer, savings_score
 from scarce.objectives import Profit
-from scarce.profit import Gains
+from scarce.profit import Gains, bayes_threshold
 from scarce.trees import ProfitForest, ProfitTree
 from scarce.trees._pruning import prune_for_profit
 from tests import naive_profit, naive_trees
@@ -246,7 +247,7 @@ class TestForest:
     def test_all_trees_at_once_are_one_after_the_other(self, payments, dtype):
         X, y, gains = payments
         X = X.astype(dtype)
-        model = ProfitForest(7, random_state=0).fit(X, y, gains=gains)
+        model = ProfitForest(7, vote="mean", random_state=0).fit(X, y, gains=gains)
         total = np.zeros(len(X))
         for tree in model.trees_:
             tree.scores.add_to(total, tree.graph, X)
@@ -268,9 +269,71 @@ class TestForest:
             changed += (scores != honest).any()
         assert changed
 
-    def test_objectives_are_optimised_out_of_bag(self, payments):
+    @pytest.mark.parametrize("missing", [False, True])
+    def test_odds_against_stakes(self, payments, missing):
+        X, y, gains = (part[:600].copy() for part in payments)
+        if missing:
+            X[::7, 2] = np.nan
+        weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+        model = ProfitForest(12, max_depth=4, random_state=0).fit(X, y, weight, gains=gains)
+        rate = weight @ y / weight.sum()
+        mean = naive.share_of_trees(model, X, lambda w, p, a, b: np.log((p + rate) / (w - p + 1 - rate)))
+        out_of_bag = naive.out_of_bag_means(model, X, lambda w, p, a, b: np.log((p + rate) / (w - p + 1 - rate)))
+        slope, intercept = naive.platt(out_of_bag, y, weight)
+        leaf = model.stakes_.graph.apply(X)
+        pairs = weight[:, None] * naive_profit.stakes(gains)
+        stakes = np.array([np.log(np.divide(*pairs[leaf == own].sum(axis=0))) for own in leaf])
+        expected = slope * mean + intercept + stakes
+        np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-5, atol=1e-5)
+        clear = np.abs(expected) > 1e-4
+        np.testing.assert_array_equal((model.predict(X) == 1)[clear], (expected > 0)[clear])
+
+    def test_stakes_are_learned_from_the_features(self, payments):
         X, y, gains = payments
-        model = ProfitForest(50, threshold=Profit(), random_state=0).fit(X, y, gains=gains)
+        stakes = ProfitForest(5, random_state=0).fit(X, y, gains=gains).stakes_
+        known = np.log(1 / bayes_threshold(gains) - 1)
+        learned = np.zeros(len(X))
+        stakes.scores.add_to(learned, stakes.graph, X)
+        assert np.sqrt(np.mean((learned - known) ** 2)) < 0.2 * known.std()
+        # The same for all rows, they need no test.
+        stakes = ProfitForest(5, random_state=0).fit(X, y, gains=[0, -5, 0, -95]).stakes_
+        assert stakes.graph.n_leaves == 1
+        assert stakes.scores.value == pytest.approx(np.log(95 / 5))
+
+    def test_the_curve_of_an_honest_score_does_not_know_the_row(self, payments):
+        X, y, gains = (part[:300] for part in payments)
+        model = ProfitForest(60, max_depth=4, random_state=0).fit(X, y, gains=gains)
+        out_of_bag = model._out_of_bag(X)
+        honest = model.honest_scores(X, y, gains=gains)
+        stakes = np.zeros(len(X))
+        model.stakes_.scores.add_to(stakes, model.stakes_.graph, X)
+        for train, test in model._folds(5).split(X, y):
+            slope, intercept = naive.platt(out_of_bag[train], y[train], np.ones(len(train)))
+            expected = slope * out_of_bag[test] + intercept + stakes[test]
+            np.testing.assert_allclose(honest[test], expected, rtol=1e-5, atol=1e-5)
+
+    def test_scores_that_say_nothing(self):
+        X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+        gains = np.tile([0, -5.0, 0, -95], (60, 1))
+        model = ProfitForest(30, random_state=0).fit(X, y, gains=gains)  # neighbours are of the other class
+        assert np.isfinite(model.score_samples(X)).all()
+        assert (model.predict(X) == 1).all()  # half of the rows are positive, and a twentieth would do
+        one = ProfitForest(1, min_samples_leaf=1, random_state=0).fit(X[:3], y[:3], gains=gains[:3])
+        assert np.isfinite(one.score_samples(X)).all()
+
+    def test_as_sql(self, payments):
+        duckdb = pytest.importorskip("duckdb")
+        X, y, gains = (part[:400] for part in payments)
+        for vote in ("odds", "mean"):
+            model = ProfitForest(4, vote=vote, max_depth=3, random_state=0).fit(X, y, gains=gains)
+            given = duckdb.connect().from_df(pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]))
+            found = given.project(f"{model.to_sql()} AS score").df()["score"]
+            np.testing.assert_array_equal(found, model.score_samples(X))
+
+    @pytest.mark.parametrize("vote", ["odds", "mean"])
+    def test_objectives_are_optimised_out_of_bag(self, payments, vote):
+        X, y, gains = payments
+        model = ProfitForest(50, vote=vote, threshold=Profit(), random_state=0).fit(X, y, gains=gains)
         honest = model.honest_scores(X, y, gains=gains)
         earned = naive_profit.profit(y, honest > model.threshold_, gains)
         for cut in np.quantile(honest, np.linspace(0, 1, 50)):

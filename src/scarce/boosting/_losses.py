@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, softmax
 
-__all__ = ["Loss", "ap_loss", "exponential_loss", "log_ap_loss", "logistic_loss", "sigmoid_ap_gradient"]
+__all__ = [
+    "Loss",
+    "ap_loss",
+    "cross_entropy",
+    "exponential_loss",
+    "log_ap_loss",
+    "logistic_loss",
+    "sigmoid_ap_gradient",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,6 +61,24 @@ def logistic_loss(score: FloatArray, sign: FloatArray, weight: FloatArray) -> Lo
     value = weight * np.where(sign > 0, 1 - p, p)
     hessian = weight * p * (1 - p)
     return Loss(value, -sign * hessian, hessian)
+
+
+def cross_entropy(score: FloatArray, share: FloatArray, weight: FloatArray) -> Loss:
+    """Return ``-weight * (share * log(p) + (1 - share) * log(1 - p))``, with p = expit(score): least where p = share.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n_samples,)
+        The score; within ±15 for the derivatives.
+    share : ndarray of shape (n_samples,)
+        What p should be: 1 for positive rows and 0 for the others, or a share of the stakes.
+    weight : ndarray of shape (n_samples,)
+        How much each row counts.
+    """
+    clipped = np.clip(score, -_MOST_CERTAIN, _MOST_CERTAIN)
+    p = expit(clipped)
+    value = -weight * (np.log(1 - p) + share * clipped)
+    return Loss(value, weight * (p - share), weight * p * (1 - p))
 
 
 def ap_loss(score: FloatArray, positive: NDArray[np.bool_], alpha: float, weight: FloatArray) -> Loss:

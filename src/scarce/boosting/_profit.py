@@ -1,44 +1,58 @@
-"""Boosting for profit: GB_prof and its logistic rival."""
+"""Boosting for profit: probabilities against stakes, GB_prof and its logistic rival."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray
 from scarce.boosting._lightgbm import BoostedClassifier
-from scarce.boosting._losses import exponential_loss, logistic_loss
+from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
 from scarce.objectives import Objective
 from scarce.profit import ProfitClassifier, bayes_threshold
 from scarce.profit._classifier import GainsLike, gains_of_rows
-from scarce.profit._gains import gain_of_flagging
+from scarce.profit._gains import gain_of_flagging, log_ratio, stakes
 
 __all__ = ["ProfitBoosting"]
 
 _LOSSES = {"exponential": exponential_loss, "logistic": logistic_loss}
 
+# Stakes are mostly a plain function of an amount, which few trees learn: from all features, and by bounded steps, as
+# the first would overshoot where stakes are very unequal. (1.0 would keep the features that the tree before had.)
+_TREES_OF_STAKES = 20
+_GROWING_STAKES = {
+    "num_leaves": 8,
+    "learning_rate": 0.3,
+    "feature_fraction": 0.99999,
+    "lambda_l2": 0.0,
+    "max_delta_step": 2.0,
+}
+
 
 class ProfitBoosting(ProfitClassifier, BoostedClassifier):
-    """Boosted trees that maximise the profit, row by row.
+    """Boosted trees whose sign is the decision that earns most.
 
-    GB_prof of the thesis: each row weighs as much as its right decision earns more than the wrong one, and the sign of
-    the score is the decision, since the row's own threshold is part of the loss. So `predict` needs no gains. The
-    trees are grown by LightGBM (``pip install "scarce[boost]"``).
+    The score is positive where the odds of the class, times the odds of what is at stake, speak for calling the row
+    positive. Both are learned from the features, so that `predict` needs no gains. The trees are grown by LightGBM
+    (``pip install "scarce[boost]"``).
 
     Parameters
     ----------
-    loss : {"exponential", "logistic"}, default="exponential"
-        The exponential surrogate of the thesis, which is convex and has a probability behind it; or the expected profit
-        itself with a logistic link, as in csboost, which large mistakes dominate less.
+    loss : {"log_loss", "exponential", "logistic"}, default="log_loss"
+        "log_loss" learns the log-odds of the class from rows that all weigh the same, and adds those of the stakes,
+        which 20 further trees learn from the gains alone. The others learn the decision at once, from rows that weigh
+        what their right decision earns more than the wrong one: "exponential" is the convex surrogate of the thesis,
+        GB_prof; "logistic" is the expected profit itself with a logistic link, as in csboost, which large mistakes
+        dominate less. A few dear rows weigh much then, and where positives are few that costs more than it brings.
     n_estimators : int, default=150
-        Number of trees, at the most.
+        Number of trees, at the most; not counting those for the stakes.
     learning_rate : float, default=0.05
         How much of each tree is taken.
     num_leaves : int, default=8
@@ -48,8 +62,8 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     min_child_samples : int, default=20
         Rows in a leaf, at the least.
     reg_lambda : float, default=5.0
-        Added to the sum of the second derivatives in a leaf. The gains are divided by their mean first, so that it
-        means the same in every currency.
+        Added to the sum of the second derivatives in a leaf. Gains that are weights are divided by their mean first, so
+        that it means the same in every currency.
     colsample_bytree : float, default=0.5
         Share of the features that each tree may use.
     n_iter_no_change : int, optional
@@ -69,12 +83,18 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     Attributes
     ----------
     booster_ : lightgbm.Booster
-        The trees.
+        The trees; with "log_loss" those for the stakes come last.
     n_estimators_ : int
-        Their number.
+        The number of trees, without those for the stakes.
 
     Notes
     -----
+    It is best to call a row positive if ``p (tp - fn) > (1 - p) (tn - fp)``, so the score of "log_loss" is
+    ``log(p / (1 - p)) + log(U / D)``, with U and D the means of ``tp - fn`` and ``tn - fp`` among rows with such
+    features. Where the features tell the gains, as they do if the amount is one of them, this is the Bayes rule, row by
+    row. It takes for granted that positive rows are not dearer than others with the same features; where they are,
+    because the amount is not among the features, the other losses allow for it.
+
     With gains tp, fp, tn, fn of a row, the exponential loss is ``(tp - fn) exp(-F)`` if it is positive and
     ``(tn - fp) exp(F)`` if not. Where ``tp < fn`` or ``tn < fp``, so that the same decision is right whatever the
     class, the row pulls towards that decision.
@@ -100,14 +120,14 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BoostedClassifier._parameter_constraints,
-        "loss": [StrOptions(set(_LOSSES))],
+        "loss": [StrOptions({"log_loss", *_LOSSES})],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     }
 
     def __init__(
         self,
-        loss: str = "exponential",
+        loss: str = "log_loss",
         *,
         n_estimators: int = 150,
         learning_rate: float = 0.05,
@@ -139,60 +159,89 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
-        tp, fp, tn, fn = self._gains.T
-        worth = gain_of_flagging(self._gains, y)
-        if sample_weight is not None:
-            worth = worth * sample_weight
-        worth = worth / (np.abs(tp - fn) + np.abs(tn - fp)).mean()
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
         n_estimators = self.n_estimators
         if self.n_iter_no_change is not None:
-            n_estimators = self._best_number_of_trees(X, y, worth, self.n_iter_no_change)
-        self._keep(self._grow_for(X, worth, n_estimators), self._constant(worth))
-        self.n_estimators_ = 0 if self.booster_ is None else self.booster_.num_trees()
+            n_estimators = self._best_number_of_trees(X, y, weight, self.n_iter_no_change)
+        derivatives, start = self._to_descend(y, self._gains, weight)
+        booster = self._grow(X, derivatives, start=start, n_estimators=n_estimators)
+        self.n_estimators_ = 0 if booster is None else booster.num_trees()
+        if self.loss == "log_loss":
+            start += self._add_stakes(booster, self._gains, weight)
+        self._keep(booster, start)
 
-    def _grow_for(self, X: Any, worth: FloatArray, n_estimators: int, **kwargs: Any) -> Any:
+    def _to_descend(
+        self, y: NDArray[np.intp], gains: FloatArray, weight: FloatArray
+    ) -> tuple[Callable[[FloatArray], tuple[FloatArray, FloatArray]], float]:
+        """Return the derivatives of the loss, and the constant score to start from."""
+        up, down = stakes(gains)
+        if self.loss == "log_loss":
+            share, size = y.astype(np.float64), np.where(up + down > 0, weight, 0.0)
+            return lambda score: cross_entropy(score, share, size)[1:], log_ratio(size @ y, size @ (1 - y))
+        worth = weight * gain_of_flagging(gains, y) / (up + down).mean()
+        sign, size = np.where(worth > 0, 1.0, -1.0), np.abs(worth)
         loss = _LOSSES[self.loss]
-        sign, weight = np.where(worth > 0, 1.0, -1.0), np.abs(worth)
+        # The best constant of the logistic loss is at infinity, where the loss is flat.
+        start = 0.0 if self.loss == "logistic" else log_ratio(size @ (sign > 0), size @ (sign < 0)) / 2
+        return lambda score: loss(score, sign, size)[1:], start
 
-        def derivatives(score: FloatArray) -> tuple[FloatArray, FloatArray]:
-            _, gradient, hessian = loss(score, sign, weight)
-            return gradient, hessian
+    def _add_stakes(self, booster: Any, gains: FloatArray, weight: FloatArray) -> float:
+        """Add trees for the log-odds of the stakes, and return what these start from."""
+        up, down = stakes(gains)
+        size = weight * (up + down)
+        start = log_ratio(weight @ up, weight @ down)
+        share = np.divide(up, up + down, out=np.zeros(len(up)), where=up + down > 0)
+        if booster is None or np.ptp(share[size > 0]) < 1e-12:
+            return start
+        size /= size.mean()
+        before: FloatArray | None = None
 
-        return self._grow(X, derivatives, start=self._constant(worth), n_estimators=n_estimators, **kwargs)
+        def derivatives(score: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
+            nonlocal before
+            before = score.copy() if before is None else before
+            return cross_entropy(start + score - before, share, size)[1:]
 
-    def _constant(self, worth: FloatArray) -> float:
-        """Return the score to start from, the same for all rows."""
-        if self.loss == "logistic":
-            return 0.0  # not the best constant, which is at infinity, where the loss is flat
-        for_calling, against = worth[worth > 0].sum(), -worth[worth < 0].sum()
-        return float(np.clip(np.log((for_calling + 1e-9) / (against + 1e-9)) / 2, -5, 5))
+        booster.reset_parameter(_GROWING_STAKES)
+        for _ in range(_TREES_OF_STAKES):
+            if booster.update(fobj=derivatives):
+                break
+        return start
 
-    def _best_number_of_trees(self, X: Any, y: NDArray[np.intp], worth: FloatArray, patience: int) -> int:
+    def _best_number_of_trees(self, X: Any, y: NDArray[np.intp], weight: FloatArray, patience: int) -> int:
         if np.bincount(y).min() < 2:
             raise ValueError("Early stopping sets rows aside, and needs at least two rows of each class.")
         size = max(2, round(self.validation_fraction * len(y)))  # one row of each class, at the least
         train, aside = train_test_split(np.arange(len(y)), test_size=size, stratify=y, random_state=self.random_state)
-        X_aside, worth_aside = X[aside], worth[aside]
-        score = np.full(len(aside), self._constant(worth[train]))
+        X_aside, gains = X[aside], self._gains
+        worth = weight[aside] * gain_of_flagging(gains[aside], y[aside])
+        derivatives, start = self._to_descend(y[train], gains[train], weight[train])
+        score = np.full(len(aside), start)
+        if self.loss == "log_loss":
+            # The stakes of these rows are known, so that no trees are needed for them.
+            score += log_ratio(*stakes(gains[aside]))
         most, best = -np.inf, 1
 
         def stop(booster: Any) -> bool:
             nonlocal most, best
             grown = booster.num_trees()
             score[:] += booster.predict(X_aside, raw_score=True, start_iteration=grown - 1, num_iteration=1)
-            profit = float(worth_aside[score > 0].sum())
+            profit = float(worth[score > 0].sum())
             if profit > most:
                 most, best = profit, grown
             return grown - best >= patience
 
-        self._grow_for(X[train], worth[train], self.n_estimators, stop=stop)
+        self._grow(X[train], derivatives, start=start, stop=stop)
         return best
 
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         return 0.0
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
-        return expit((2 if self.loss == "exponential" else 1) * (score - self.threshold_))
+        return expit(self._log_odds_per_score * (score - self.threshold_))
+
+    @property
+    def _log_odds_per_score(self) -> int:
+        return 2 if self.loss == "exponential" else 1
 
     def predict_proba(self, X: Any, gains: GainsLike | None = None) -> FloatArray:
         """Return a share for each class.
@@ -202,21 +251,22 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
-            What each outcome (tp, fp, tn, fn) of these rows earns. With them, the exponential loss gives the
-            probability of the class by the link of the thesis, p = 1 / (1 + (1 - s) / s · exp(-2F)) with the row's own
-            threshold s. Without them, the share is 1/2 at the threshold and agrees with `predict`.
+            What each outcome (tp, fp, tn, fn) of these rows earns. With them, the probability of the class by the link
+            of the thesis, p = 1 / (1 + (1 - s) / s · exp(-2F)) with the row's own threshold s for the exponential loss,
+            and exp(-F) for the log-loss. Without them, the share is 1/2 at the threshold and agrees with `predict`.
         """
         if gains is None:
             return super().predict_proba(X)
-        if self.loss != "exponential":
+        if self.loss == "logistic":
             raise ValueError("There is no probability behind loss='logistic'. Leave the gains out of predict_proba.")
         score = self.score_samples(X)
         s = np.clip(bayes_threshold(gains_of_rows(gains, X, len(score))), 1e-12, 1 - 1e-12)
-        positive = expit(2 * score - np.log((1 - s) / s))
+        positive = expit(self._log_odds_per_score * score - logit(1 - s))
         both = np.column_stack((1 - positive, positive))
         return both if self.pos_label_ == self.classes_[1] else both[:, ::-1]
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(n_estimators=30, min_child_samples=5, random_state=0)
+        yield cls("exponential", n_estimators=30, min_child_samples=5, random_state=0)
         yield cls("logistic", n_estimators=30, min_child_samples=5, n_iter_no_change=5, random_state=0)

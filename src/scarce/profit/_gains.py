@@ -15,10 +15,11 @@ from scipy.sparse import issparse
 from scarce._sweep import check_gains
 from scarce.profit._expression import FUNCTIONS, evaluate, names_in
 
-__all__ = ["OUTCOMES", "Gains", "bayes_threshold", "check_learnable", "gain_of_flagging"]
+__all__ = ["OUTCOMES", "Gains", "bayes_threshold", "check_learnable", "gain_of_flagging", "log_ratio", "stakes"]
 
 FloatArray = NDArray[np.float64]
 OUTCOMES = ("tp", "fp", "tn", "fn")
+_MOST_CERTAIN = 15.0  # log-odds
 
 
 class Gains:
@@ -199,6 +200,20 @@ def gain_of_flagging(gains: FloatArray, positive: Any) -> FloatArray:
     """Return what each row earns more if called positive, where `positive` is its truth or its probability."""
     tp, fp, tn, fn = gains.T
     return positive * (tp - fn) + (1 - positive) * (fp - tn)
+
+
+def stakes(gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what speaks for calling each row positive and what against it, over both classes, in money."""
+    if_positive, if_negative = gain_of_flagging(gains, 1), gain_of_flagging(gains, 0)
+    up = np.maximum(if_positive, 0) + np.maximum(if_negative, 0)
+    down = np.maximum(-if_positive, 0) + np.maximum(-if_negative, 0)
+    return up, down
+
+
+def log_ratio(up: Any, down: Any) -> Any:
+    """Return log(up / down), within what counts as certain."""
+    nearly_nothing = np.finfo(np.float64).tiny
+    return np.clip(np.log(up + nearly_nothing) - np.log(down + nearly_nothing), -_MOST_CERTAIN, _MOST_CERTAIN)
 
 
 def bayes_threshold(gains: ArrayLike) -> FloatArray:

@@ -85,17 +85,22 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
         return total / len(self.trees_)
 
     def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
-        total, times = np.zeros(len(y)), np.zeros(len(y))
+        scores = self._out_of_bag(X)
+        if np.isnan(scores).any():  # with few trees some rows are in every bag
+            return super()._honest_scores(X, y, sample_weight)
+        return scores
+
+    def _out_of_bag(self, X: Any) -> FloatArray:
+        """Return for each training row the mean over the trees that did not draw it; NaN where there are none."""
+        total, times = np.zeros(len(X)), np.zeros(len(X))
         for tree, seed in zip(self.trees_, self._tree_seeds, strict=True):
-            out = np.flatnonzero(self._in_bag(len(y), seed) == 0)
+            out = np.flatnonzero(self._in_bag(len(X), seed) == 0)
             if len(out):
                 part = np.zeros(len(out))
                 tree.scores.add_to(part, tree.graph, X[out])
                 total[out] += part
                 times[out] += 1
-        if not times.all():  # with few trees some rows are in every bag
-            return super()._honest_scores(X, y, sample_weight)
-        return total / times
+        return np.divide(total, times, out=np.full(len(X), np.nan), where=times > 0)
 
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1

@@ -44,7 +44,7 @@ class ProfitTrees(ProfitClassifier, TreeClassifier):
         tp, fp, tn, fn = self._gains.T
         weight = data.stats[:, 0]
         earned = weight[:, None] * np.column_stack((np.where(y == 1, tp, fp), np.where(y == 1, fn, tn)))
-        earned, self._unit = _in_units(earned, float(weight.sum()))
+        earned, self._unit = in_units(earned, float(weight.sum()))
         return data._replace(stats=np.column_stack((data.stats, earned)))
 
     def _grow_graph(self, data: TreeData, seed: int) -> Graph:
@@ -213,7 +213,7 @@ def _scored(graph: Graph) -> GrownTree:
     return GrownTree(graph, constant_scores(value))
 
 
-def _in_units(money: FloatArray, weight: float) -> tuple[FloatArray, float]:
+def in_units(money: FloatArray, weight: float) -> tuple[FloatArray, float]:
     """Return money in units of about the mean of what a row earns or loses, and that unit, a power of two.
 
     Amounts become multiples of a power of two so small that nobody sees it and so large that all their sums are exact.

@@ -8,15 +8,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray
+from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData
+from scarce.trees._engine import grow_tree
+from scarce.trees._engine.sql import to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
-from scarce.trees.profit import ProfitTree, ProfitTrees, constant_scores
+from scarce.trees.profit import ProfitTree, ProfitTrees, constant_scores, in_units
 
 __all__ = ["ProfitForest"]
+
+_DEPTH_OF_STAKES = 10  # a thousand leaves for what is mostly a plain function of an amount
+_LEAST_SLOPE = 1e-3
 
 
 class _Nodes(NamedTuple):
@@ -43,11 +51,13 @@ class ProfitForest(ProfitTrees, TreeForest):
     ----------
     n_estimators : int, default=100
         The number of trees; the thesis has 24.
-    vote : {"mean", "max", "majority"}, default="mean"
-        What the trees say of a row. "mean" (RF_mean-prof): the mean over the trees of how much more calling the row's
-        leaf positive earns than calling it negative, in money a row; positive above 0. "max" (RF_max-prof): the share
-        of trees in which calling the leaf positive earns more. "majority" (RF_prof): the share of trees in which most
-        of the leaf is positive.
+    vote : {"odds", "mean", "max", "majority"}, default="odds"
+        What the trees say of a row. "odds": the mean over the trees of the log-odds of the leaf's class, put right by a
+        logistic curve on out-of-bag scores, plus the log-odds of what is at stake, which one further tree learns from
+        the gains alone; positive above 0. "mean" (RF_mean-prof): the mean over the trees of how much more calling the
+        row's leaf positive earns than calling it negative, in money a row; positive above 0. "max" (RF_max-prof): the
+        share of trees in which calling the leaf positive earns more. "majority" (RF_prof): the share of trees in which
+        most of the leaf is positive.
     min_votes : float, default=0.375
         For "max" and "majority", the share of trees that makes a row positive: 9 of 24 in the thesis.
     criterion, weighting, max_depth, min_gain, max_bins, categorical_features
@@ -63,8 +73,8 @@ class ProfitForest(ProfitTrees, TreeForest):
     random_state : int, RandomState or None, default=None
         For the rows and features drawn.
     threshold : "default", str, Objective or float, default="default"
-        "default" is 0 for "mean", and just below `min_votes` for the others. Any objective is optimised on out-of-bag
-        scores: of the trees that did not draw a row. See :class:`~scarce.base.RareEventClassifier`.
+        "default" is 0 for "odds" and "mean", and just below `min_votes` for the others. Any objective is optimised on
+        out-of-bag scores: of the trees that did not draw a row. See :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -72,6 +82,14 @@ class ProfitForest(ProfitTrees, TreeForest):
     ----------
     trees_ : list of GrownTree
         The trees as arrays, with the scores of their leaves.
+    stakes_ : GrownTree
+        The tree for the stakes, with their log-odds; None unless the vote is "odds".
+
+    Notes
+    -----
+    With the vote "odds" the score is ``log(p / (1 - p)) + log(U / D)``, with p the probability of the class and U and D
+    the means of ``tp - fn`` and ``tn - fp`` among rows with such features: the Bayes rule, where the features tell the
+    gains. For how likely frauds are, a dear one then counts no more than a cheap one; with "mean" it may decide alone.
 
     References
     ----------
@@ -95,12 +113,13 @@ class ProfitForest(ProfitTrees, TreeForest):
 
     vote: str
     min_votes: float
+    stakes_: GrownTree | None
 
     _tree_class = ProfitTree
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ProfitTrees._parameter_constraints,
         **TreeForest._parameter_constraints,
-        "vote": [StrOptions({"mean", "max", "majority"})],
+        "vote": [StrOptions({"odds", "mean", "max", "majority"})],
         "min_votes": [Interval(Real, 0, 1, closed="right")],
     }
 
@@ -108,7 +127,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         self,
         n_estimators: int = 100,
         *,
-        vote: str = "mean",
+        vote: str = "odds",
         min_votes: float = 0.375,
         criterion: str = "profit",
         weighting: str = "size",
@@ -148,38 +167,110 @@ class ProfitForest(ProfitTrees, TreeForest):
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         graph, scores = super()._grow(data, seed)
-        if self.vote == "max":
+        weight, positive = graph.leaf_sums()[:, :2].T
+        if self.vote == "odds":
+            # One more row of the usual kind, since a leaf without positives is not certain to have none.
+            rate = data.stats[:, 1].sum() / data.stats[:, 0].sum()
+            scores = constant_scores(log_ratio(positive + rate, weight - positive + 1 - rate))
+        elif self.vote == "max":
             scores = constant_scores((scores.value > 0).astype(np.float64))
         elif self.vote == "majority":
-            weight, positive = graph.leaf_sums()[:, :2].T
             scores = constant_scores((2 * positive > weight).astype(np.float64))
         return GrownTree(graph, scores)
 
     def _fit_trees(self, data: TreeData) -> None:
         super()._fit_trees(data)
         self._nodes = _joined(self.trees_)
+        self.stakes_ = None
+        if self.vote == "odds":
+            weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
+            self._curve = _logistic_curve(self._out_of_bag(data.X), positive, weight)
+            self.stakes_ = self._grow_stakes(data)
+
+    def _grow_stakes(self, data: TreeData) -> GrownTree:
+        """Grow a tree for what is at stake, whatever the class."""
+        both = np.column_stack(stakes(self._gains))
+        if (data.stats[:, :1] * both).any():
+            both *= data.stats[:, :1]
+        both, _ = in_units(both, float(both.sum()))
+        rule = self._rule("gini", _DEPTH_OF_STAKES)
+        rule = rule._replace(max_features=self.n_features_in_, min_gain=0.0)
+        stats = np.column_stack((both.sum(axis=1), both[:, 0]))
+        graph = grow_tree(data.columns, data.order, stats, rule, seed=self._tree_seeds[0])
+        total, up = graph.leaf_sums()[:, :2].T
+        return GrownTree(graph, constant_scores(log_ratio(up, total - up)))
 
     def _block_score(self, X: Any) -> FloatArray:
         total = np.zeros(len(X))
         add_forest(X, self._nodes, total)
-        return total / len(self.trees_)
+        mean = total / len(self.trees_)
+        return mean if self.stakes_ is None else _weighed(mean, self._curve, self.stakes_, X)
+
+    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+        scores = self._out_of_bag(X)
+        if self.stakes_ is None or np.isnan(scores).any():
+            return super()._honest_scores(X, y, sample_weight)
+        # The scores are honest already; the curve of a row must not know its class either.
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        honest = np.empty(len(y))
+        for train, test in self._folds(int(np.bincount(y).min())).split(scores, y):
+            curve = _logistic_curve(scores[train], y[train] == 1, weight[train])
+            honest[test] = _weighed(scores[test], curve, self.stakes_, X[test])
+        return honest
 
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        return 0.0 if self.vote == "mean" else float(np.nextafter(self.min_votes, -1))
+        return 0.0 if self.vote in ("odds", "mean") else float(np.nextafter(self.min_votes, -1))
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
+        if self.vote == "odds":
+            return expit(score - self.threshold_)
         if self.vote == "mean":
             return super()._positive_share(score)
         # A share of trees may be 0 and 1, and half of the way on either side of the cut is to be half of the way.
         return np.interp(score, [min(0, self.threshold_), self.threshold_, max(1, self.threshold_)], [0, 0.5, 1])
 
+    def to_sql(self, quote: str = '"') -> str:
+        """Return the score as one SQL expression; see :meth:`APTree.to_sql`."""
+        mean = super().to_sql(quote)
+        if self.stakes_ is None:
+            return mean
+        slope, intercept = (f"CAST({number!r} AS DOUBLE)" for number in self._curve)
+        return f"({slope} * ({mean}) + {intercept}) + ({to_sql([self.stakes_], self._feature_names, quote=quote)})"
+
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(10, random_state=0)
+        yield cls(10, vote="mean", random_state=0)
         yield cls(10, vote="max", weighting="printed", min_samples_leaf=1, max_depth=4, max_bins=64, random_state=0)
         yield cls(
             10, vote="majority", min_votes=0.5, min_samples_leaf=5, criterion="cost", max_features=None, random_state=0
         )
+
+
+def _weighed(log_odds: FloatArray, curve: tuple[float, float], stakes: GrownTree, X: Any) -> FloatArray:
+    """Return the log-odds of rows, put right by a curve, plus those of their stakes."""
+    slope, intercept = curve
+    score = slope * log_odds + intercept
+    stakes.scores.add_to(score, stakes.graph, X)
+    return score
+
+
+def _logistic_curve(scores: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> tuple[float, float]:
+    """Return slope and intercept that make log-odds of scores, by Platt's method; rows without a score are left out."""
+    known = ~np.isnan(scores) & (weight > 0)
+    scores, positive, weight = scores[known], positive[known], weight[known]
+    n_positive, n_negative = weight @ positive, weight @ ~positive
+    if not (n_positive and n_negative):
+        return 1.0, 0.0
+    # Each row counts a little for the other class, so that scores that part the classes get no infinite slope.
+    share = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8).fit(
+        np.tile(scores, 2)[:, None],
+        np.repeat([1, 0], len(scores)),
+        np.concatenate((weight * share, weight * (1 - share))),
+    )
+    # Scores that rank the wrong way are noise: they decide nothing, and still rank.
+    return max(float(model.coef_[0, 0]), _LEAST_SLOPE), float(model.intercept_[0])
 
 
 def _joined(trees: list[GrownTree]) -> _Nodes:
