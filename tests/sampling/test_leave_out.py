@@ -64,7 +64,7 @@ def twin(X, y, model, clean):
 
 
 @QUIET
-@pytest.mark.parametrize(("sampler", "clean"), SAMPLERS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("sampler", "clean"), SAMPLERS, ids=[str(sampler)[:60] for sampler, _ in SAMPLERS])
 @settings(max_examples=12)
 @given(table=small(), k=st.integers(1, 5), seed=st.integers(0, 9), common=st.booleans())
 def test_every_row_is_measured_among_what_is_left_without_it(sampler, clean, table, k, seed, common):
