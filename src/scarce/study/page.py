@@ -47,14 +47,14 @@ def write_page(store: Store, file: Path) -> None:
 
 
 def _run_part(study: Study, store: Store) -> Study:
-    """Return the study with as many splits as were run for nearly all of its cells, so that columns are comparable."""
+    """Return the study with the first splits whose cells were nearly all run, so that columns are comparable."""
     plan = [planned for planned in study.plan() if not planned.method.rival]
     stored = store.read(planned.cell.key for planned in plan)
-    for splits in range(study.splits, 1, -1):
-        done = [planned.cell.key in stored for planned in plan if planned.split < splits]
-        if sum(done) >= NEARLY_ALL * len(done):
+    for splits in range(1, study.splits):
+        done = [planned.cell.key in stored for planned in plan if planned.split == splits]
+        if sum(done) < NEARLY_ALL * len(done):
             return study.reduce(splits=splits)
-    return study.reduce(splits=1)
+    return study
 
 
 def _summary(found: Mapping[str, Any]) -> Iterator[str]:
