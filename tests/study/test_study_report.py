@@ -174,7 +174,9 @@ def test_the_page_tells_cells_that_failed_from_cells_that_were_not_run(tmp_path)
     with Store(tmp_path / "s") as store:
         for planned in rest:
             store.write(planned.cell.key, {"set": planned.set, "split": 0, "method": "any"}, Outcome({"f1": 0.5}))
-        store.write(failing.cell.key, {}, Outcome(error="ValueError: There is no such row."))
+        store.write(
+            failing.cell.key, {}, Outcome(error="ValueError: All fits failed.\n\nValueError: There is no such row.\n")
+        )
         write_page(store, tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text()
     assert "**Not complete**: 1 cell was not run. 1 cell has no result: " in page

@@ -83,7 +83,8 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
     missing = found["cells"]["total"] - found["cells"]["done"] - failed
     rest = f" **Not complete**: {missing:,} {'cell was' if missing == 1 else 'cells were'} not run." if missing else ""
     if failed:
-        why = "; ".join(f"{place}, {message}" for place, message in found["failures"].items())
+        # The last line of a search over a grid is what went wrong in its fits.
+        why = "; ".join(f"{place}, {message.strip().splitlines()[-1]}" for place, message in found["failures"].items())
         rest += f" {failed:,} {'cell has' if failed == 1 else 'cells have'} no result: {why}"
     yield f"{_share(found)} cells, {days}.{reduced}{rest}"
     if len(found["tables"]) > 4 and len(found["tables"][0]["sets"]) == 1:
