@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 
-from benchmarks.profit import _earned, _payments
+from benchmarks.profit_models import earned, payments
 from benchmarks.rows import Bar, Detail, Row, Run, fastest
 from scarce.objectives import Profit
 from scarce.trees import ProfitForest, ProfitTree
@@ -76,17 +76,17 @@ def profit_tree_choices(run: Run) -> list[Row]:
     gained: dict[str, list[float]] = {name: [] for name in models}
     leaves: dict[str, list[float]] = {name: [] for name in models}
     for seed in seeds:
-        problem = _payments(20_000 if run.quick else 120_000, seed)
+        problem = payments(20_000 if run.quick else 120_000, seed)
         train, test = problem.splits[0]
         fill = SimpleImputer(strategy="median").fit(problem.X[train])
         X, X_new = fill.transform(problem.X[train]), fill.transform(problem.X[test])
         y, gains = problem.y[test], problem.gains[test]
-        most, base = (_earned(y, called, gains).sum() for called in (y == 1, np.zeros(len(y), dtype=bool)))
+        most, base = (earned(y, called, gains).sum() for called in (y == 1, np.zeros(len(y), dtype=bool)))
         for name, model in models.items():
-            run.tell(f"{name}, {problem.name}")
+            run.tell(name)
             model.fit(X, problem.y[train], gains=problem.gains[train])
-            earned = _earned(y, model.predict(X_new) == 1, gains).sum()
-            gained[name].append((earned - base) / (most - base))
+            profit = earned(y, model.predict(X_new) == 1, gains).sum()
+            gained[name].append((profit - base) / (most - base))
             trees = [model.tree_] if isinstance(model, ProfitTree) else [tree.graph for tree in model.trees_]
             leaves[name].append(float(np.mean([tree.n_leaves for tree in trees])))
     table: list[list[str | float]] = [
