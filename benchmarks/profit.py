@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_classification
 
-from benchmarks.profit_models import FOREST, NO_LIGHTGBM, TREES, lightgbm
+from benchmarks.profit_models import NO_LIGHTGBM, TREES, lightgbm
 from benchmarks.rows import Bar, Row, Run, fastest
 from scarce.boosting import ProfitBoosting
 from scarce.profit import BayesProfitClassifier
@@ -57,7 +57,7 @@ def profit_latency(run: Run) -> list[Row]:
         "ProfitBoosting.predict": model.predict,
         "ProfitBoosting.score_samples": model.score_samples,
         "BayesProfitClassifier.predict with gains": partial(bayes.predict, gains=gains),
-        "ProfitForest.predict": ProfitForest(**FOREST, random_state=0).fit(X, y, gains=gains).predict,
+        "ProfitForest.predict": ProfitForest(random_state=0).fit(X, y, gains=gains).predict,
     }
     # The processor's time hardly depends on what else the machine does, the clock's does; calls take turns in both.
     times = 1_000 if run.quick else 10_000

@@ -30,7 +30,7 @@ TREES: dict[str, Any] = {
     "random_state": 0,
     "n_jobs": 1,
 }
-FOREST: dict[str, Any] = {"n_estimators": 24, "max_depth": 10}
+_FOREST: dict[str, Any] = {"n_estimators": 24, "max_depth": 10}
 _MIN_VOTES = 9 / 24
 
 
@@ -94,7 +94,7 @@ def decide(problem: Problem, split: int, seed: int) -> dict[str, Any]:
     y, gains = problem.y[rows], problem.gains[rows]
     called: dict[str, Any] = {}
 
-    trees, forest = {**TREES, "random_state": seed}, {**FOREST, "random_state": seed}
+    trees, forest = {**TREES, "random_state": seed}, {**_FOREST, "random_state": seed}
     called["RF"] = _votes(RandomForestClassifier(**forest).fit(X, y), X_new) >= _MIN_VOTES
     for vote, name in (("majority", "RF_prof"), ("max", "RF_max-prof"), ("mean", "RF_mean-prof")):
         model = ProfitForest(vote=vote, min_votes=_MIN_VOTES, **forest)

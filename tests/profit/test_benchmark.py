@@ -1,43 +1,92 @@
 """The benchmark of profit judges as it says."""
 
+import joblib
 import numpy as np
 import pytest
 
-from benchmarks import profit
+from benchmarks import profit_money
+from benchmarks.profit_models import Problem, earned
 from benchmarks.rows import Run
 from tests import naive_profit
 
+OURS = ("ProfitBoosting()", "ProfitForest()", "Bayes rule")
+
+
+def decisions(n=4000):
+    rng = np.random.default_rng(0)
+    y, guess = rng.integers(0, 2, (2, n))
+    gains = rng.normal([5, -5, 5, -5], 1, (n, 4))
+    return y, np.where(rng.random(n) < 0.9, y, guess), guess, gains
+
 
 def test_profit_by_row_and_the_interval_of_a_difference():
-    rng = np.random.default_rng(0)
-    y, good, bad = rng.integers(0, 2, (3, 4000))
-    good = np.where(rng.random(4000) < 0.9, y, good)
-    gains = rng.normal([5, -5, 5, -5], 1, (4000, 4))
-    assert profit._earned(y, good == 1, gains).sum() == pytest.approx(naive_profit.profit(y, good, gains))
-    most = profit._earned(y, y == 1, gains).sum()
-    missed = profit._earned(y, good == 1, gains) - profit._earned(y, bad == 1, gains)
-    low, high = profit._interval(missed, most)
-    assert 0 < low < missed.sum() / most < high
+    y, good, bad, gains = decisions()
+    assert earned(y, good == 1, gains).sum() == pytest.approx(naive_profit.profit(y, good, gains))
+    more = earned(y, good == 1, gains) - earned(y, bad == 1, gains)
+    draws = profit_money._resampled(more)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert 0 < low < more.sum() < high
     # As wide as the sum of so many independent rows is uncertain.
-    assert high - low == pytest.approx(2 * 1.96 * np.sqrt((missed**2).sum()) / most, rel=0.1)
-    assert profit._interval(np.zeros(5), most) == (0.0, 0.0)
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt((more**2).sum()), rel=0.1)
+    assert not profit_money._resampled(np.zeros(5)).any()
+    # Two sums are drawn with the same rows.
+    once, twice = profit_money._resampled(more, 2 * more)
+    np.testing.assert_allclose(twice, 2 * once)
+
+
+def test_rows_judged_twice_count_once_and_rows_never_judged_not_at_all(monkeypatch):
+    y, good, bad, gains = decisions(400)
+    judged = np.arange(100, 400)
+    problem = Problem(np.zeros((400, 1)), y, gains, [(np.arange(100), judged)] * 2, True)
+    models = sorted(set(profit_money.PRINTED) | set(OURS))
+
+    def decide(problem, split, seed):
+        assert seed == split
+        return {model: (good if split == 0 or model == "RF" else bad)[judged] == 1 for model in models}
+
+    monkeypatch.setattr(profit_money, "decide", decide)
+    monkeypatch.setattr(profit_money, "_JUDGED", {})
+    run = Run()
+    with joblib.parallel_config("threading"):
+        rows = profit_money._judge("payments", [problem], run)
+    most, once, other = (naive_profit.profit(y[judged], called[judged], gains[judged]) for called in (y, good, bad))
+    assert rows[0].ours == pytest.approx((once + other) / 2 / most)
+    table = {row[0]: row for row in run.details[0].rows}
+    assert table["RF"][3] == f"{once / most:.4f}"
+    recall = (good[judged] @ y[judged] + bad[judged] @ y[judged]) / 2 / y[judged].sum()
+    assert table["GB_prof"][6] == pytest.approx(recall)
+    verdicts = {row[0]: row[-1] for row in run.details[1].rows}
+    assert verdicts["RF_mean-prof < RF"] == "refuted"
+    # Equal gaps leave the order open, but not a gap that is a sixth smaller.
+    assert verdicts["GB_prof < RF_mean-prof"] == "refuted as to its size"
+
+
+def test_an_ordering_is_confirmed_where_the_interval_says_so():
+    y, good, bad, gains = decisions()
+    perfect = earned(y, y == 1, gains)
+    lost = {model: perfect - earned(y, bad == 1, gains) for model in profit_money.PRINTED}
+    lost["GB_prof"] = perfect - earned(y, good == 1, gains)
+    run = Run()
+    profit_money._tell_orderings("payments", run, lost)
+    verdicts = {row[0]: row[-1] for row in run.details[0].rows}
+    assert verdicts["GB_prof < RF_mean-prof"] == verdicts["GB_prof < GB_tune-prof"] == "confirmed"
 
 
 def test_the_mean_of_three_tables(monkeypatch):
     rng = np.random.default_rng(0)
-    models = ("ProfitBoosting()", "ProfitForest()", "Bayes rule")
-    tables = {name: {model: rng.normal(1, 1, 50) / 50 for model in models} for name in "abc"}
+    tables = {
+        name: {model: rng.exponential(1, 50) / 500 for model in OURS} for name in ("payments", "loans", "card payments")
+    }
     run = Run(quick=True)
-    monkeypatch.setattr(profit, "_JUDGED", {"a": tables["a"], "b": tables["b"]})
-    assert profit._on_the_mean(run) == []
-    monkeypatch.setattr(profit, "_JUDGED", tables)
-    ours, _ = profit._on_the_mean(run)
-    assert ours.ours == pytest.approx(np.mean([tables[name]["ProfitBoosting()"].sum() for name in "abc"]))
-    assert ours.peer == pytest.approx(np.mean([tables[name]["Bayes rule"].sum() for name in "abc"]))
-    assert [row[0] for row in run.details[0].rows] == list(models)
+    monkeypatch.setattr(profit_money, "_JUDGED", {name: tables[name] for name in ("payments", "loans")})
+    assert profit_money._on_the_mean(run) == []
+    monkeypatch.setattr(profit_money, "_JUDGED", tables)
+    ours, _ = profit_money._on_the_mean(run)
+    assert ours.ours == pytest.approx(1 - np.mean([table["ProfitBoosting()"].sum() for table in tables.values()]))
+    assert ours.peer == pytest.approx(1 - np.mean([table["Bayes rule"].sum() for table in tables.values()]))
+    assert [row[0] for row in run.details[0].rows] == list(OURS)
 
 
 def test_the_orderings_cover_the_models_of_the_thesis():
-    models = {model for pair in profit.ORDERINGS for model in pair}
-    assert len(models) == 8
-    assert len(profit.ORDERINGS) == 6
+    assert {model for pair in profit_money.ORDERINGS for model in pair} == set(profit_money.PRINTED)
+    assert len(profit_money.ORDERINGS) == 6

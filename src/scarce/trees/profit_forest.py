@@ -49,7 +49,7 @@ class ProfitForest(ProfitTrees, TreeForest):
 
     Parameters
     ----------
-    n_estimators : int, default=100
+    n_estimators : int, default=300
         The number of trees; the thesis has 24.
     vote : {"odds", "mean", "max", "majority"}, default="odds"
         What the trees say of a row. "odds": the mean over the trees of the log-odds of the leaf's class, put right by a
@@ -125,7 +125,7 @@ class ProfitForest(ProfitTrees, TreeForest):
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int = 300,
         *,
         vote: str = "odds",
         min_votes: float = 0.375,
