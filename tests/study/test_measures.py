@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score, precision_score
 
 import scarce.study.compute as compute
-from scarce.metrics import gmean_score, precision_at_k
+from scarce.metrics import gmean_score, precision_at_k, profit_score
 from scarce.study import data, load_study
 from scarce.study.compute import compute as compute_cell
 from scarce.study.data import Rows, describe_file, rows_of
@@ -114,3 +114,21 @@ def test_holes_are_filled_from_the_training_rows(tmp_path):
         assert set(filled[missing, 0]) == {np.nanmedian(holes.X_train[:, 0])}
         np.testing.assert_array_equal(filled[~missing, 0], X[~missing, 0])
         assert not filled[:, 1].any()  # there is nothing to learn from a column without a value
+
+
+def test_models_decide_with_the_gains_of_the_study_and_earn_those_that_are_judged():
+    costs = {"tp": 0.0, "fn": "-0.8 * amount", "fp": "margin - zeta", "tn": "margin"}
+    set_ = {"name": "simulated-payments", "rows": 2000, "label": "ζ = 20", "zeta": 20.0}
+    set_ |= {"gains": costs | {"zeta": 20.0}, "judged": costs | {"zeta": 5.0}}
+    rows = rows_of(set_, {"kind": "drawn"}, 0)
+    for gains, zeta in ((rows.gains_train, 20), (rows.gains_test, 20), (rows.gains_judged, 5)):
+        np.testing.assert_allclose(gains[:, 2] - gains[:, 1], zeta)
+
+    class Told:
+        def predict(self, X, gains):
+            return (gains[:, 2] - gains[:, 1] > 10).astype(int)
+
+    called = MEASURES["money"].call(Told(), rows)
+    assert called.labels.all()
+    found = MEASURES["money"].figures(None, rows, called)
+    assert found["profit"] == pytest.approx(profit_score(rows.y_test, called.labels, rows.gains_judged))

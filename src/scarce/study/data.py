@@ -27,7 +27,10 @@ _DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {"simulated-flow": draw_flow
 
 
 class Rows(NamedTuple):
-    """Rows to learn from and rows to test on; `gains` are amounts of money where there are any."""
+    """Rows to learn from and rows to test on; `gains` are amounts of money where there are any.
+
+    Models decide on test rows with `gains_test`; what they earn is counted with `gains_judged`, where that differs.
+    """
 
     X_train: FloatArray
     y_train: NDArray[Any]
@@ -35,6 +38,7 @@ class Rows(NamedTuple):
     y_test: NDArray[Any]
     gains_train: FloatArray | None = None
     gains_test: FloatArray | None = None
+    gains_judged: FloatArray | None = None
     note: str = ""
 
 

@@ -125,7 +125,7 @@ def _confusion(model: Any, rows: Rows, called: Called) -> dict[str, float]:
 
 
 def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
-    gains = rows.gains_test
+    gains = rows.gains_test if rows.gains_judged is None else rows.gains_judged
     if gains is None:
         raise ValueError("The set has no gains.")
     most = profit_score(rows.y_test, rows.y_test, gains)

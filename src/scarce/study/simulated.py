@@ -40,7 +40,7 @@ def draw_payments(
 ) -> tuple[Any, ...]:
     """Draw simulated payments of ten months: six to learn from, four to test on, as in Metzler's thesis, chapter 6.
 
-    `judged` are the gains of the test rows where they differ from those that models learn with.
+    `judged` are the gains that decisions earn, where they differ from those that models learn and decide with.
     """
     import pandas as pd
 
@@ -50,12 +50,12 @@ def draw_payments(
     frame = make_transactions(rows, fraud_rate=FRAUD_RATE, seed=seed).frame
     target = frame.pop("fraud").to_numpy(np.int64)
     first = (frame["date"].dt.month <= 6).to_numpy()
-    learned, counted = Gains(**gains)(frame[first]), Gains(**(judged or gains))(frame[~first])
+    assumed, earned = Gains(**gains)(frame), Gains(**(judged or gains))(frame)
     numbers = frame.select_dtypes("number")
     words = frame.select_dtypes(["object", "str", "category"])
     few = [name for name in words if words[name].nunique() <= 30]
     X = pd.concat([numbers, pd.get_dummies(words[few])], axis=1).to_numpy(np.float64)
-    return X[first], target[first], X[~first], target[~first], learned, counted
+    return X[first], target[first], X[~first], target[~first], assumed[first], assumed[~first], earned[~first]
 
 
 def simulate_flow(state: str, n: int, rng: np.random.Generator) -> FloatArray:
