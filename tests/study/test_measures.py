@@ -14,7 +14,7 @@ from scarce.metrics import gmean_score, precision_at_k, profit_score
 from scarce.study import data, load_study
 from scarce.study.compute import compute as compute_cell
 from scarce.study.data import Rows, describe_file, rows_of
-from scarce.study.measures import MEASURES, Called, ranking_figures
+from scarce.study.measures import MEASURES, Called, lower_is_better, ranking_figures
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), min_size=2, max_size=40))
@@ -132,3 +132,12 @@ def test_models_decide_with_the_gains_of_the_study_and_earn_those_that_are_judge
     assert called.labels.all()
     found = MEASURES["money"].figures(None, rows, called)
     assert found["profit"] == pytest.approx(profit_score(rows.y_test, called.labels, rows.gains_judged))
+
+
+def test_less_is_better_of_gaps_and_wrong_calls_only():
+    studies = {"profit/fig6.1": {"gap"}, "ccnnd/table3": {"error", "normal→churn", "churn→slugging"}}
+    for name, lower in studies.items():
+        metrics = load_study(name).metrics
+        assert lower <= {metric for metric in metrics if lower_is_better(metric)}
+        assert not lower_is_better(metrics[-1])  # F1, and churn→churn
+    assert not any(lower_is_better(metric) for metric in ("precision", "sensitivity", "ap", "churn→churn"))

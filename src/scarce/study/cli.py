@@ -177,7 +177,7 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
         for title in ("ours", "sets", "printed", "difference", "p"):
             shown.add_column(title, justify="right")
         columns = [c for c in table["columns"] if c["n_sets"]]
-        best = (min if data["lower_is_better"] else max)((c["mean"] for c in columns), default=None)
+        best = (min if table["lower_is_better"] else max)((c["mean"] for c in columns), default=None)
         for column in columns:
             far = column["p"] is not None and column["p"] < 0.05
             shown.add_row(

@@ -13,7 +13,7 @@ from scarce.metrics import profit_score
 
 from .data import Rows
 
-__all__ = ["LABELS", "MEASURES"]
+__all__ = ["LABELS", "MEASURES", "lower_is_better"]
 
 LABELS = {
     "f1": "F1",
@@ -35,9 +35,16 @@ LABELS = {
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
 }
+_LOWER_IS_BETTER = {"error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"}
 # Precision is taken among the first rows, as many as so many per cent of the number of positives.
 SHARES = tuple(range(10, 101, 10))
 _ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_"}
+
+
+def lower_is_better(metric: str) -> bool:
+    """Say whether less of a metric is better, as of a gap, or of the share of a state that is called another one."""
+    state, arrow, called = metric.partition("→")
+    return metric in _LOWER_IS_BETTER or (bool(arrow) and state != called)
 
 
 class Called(NamedTuple):

@@ -65,7 +65,7 @@ def latex(data: Mapping[str, Any]) -> str:
     parts = []
     for table in data["tables"]:
         columns = [c for c in table["columns"] if c["n_sets"]]
-        best = min if data["lower_is_better"] else max
+        best = min if table["lower_is_better"] else max
         lines = [
             f"% {data['name']}, {table['label']}: {data['source']}",
             rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",

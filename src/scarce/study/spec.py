@@ -16,7 +16,7 @@ __all__ = ["Cell", "Method", "Planned", "Study", "StudyError", "list_studies", "
 
 SCALINGS = ("none", "row-l2", "min-max", "standard")
 _KEYS = {
-    "title", "source", "sets", "scalings", "metrics", "measures", "control", "rivals", "lower_is_better",
+    "title", "source", "sets", "scalings", "metrics", "measures", "control", "rivals",
     "view", "protocol", "methods", "printed", "errata", "claims", "of", "notes", "x",
 }  # fmt: skip
 _METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "label", "scaling", "every", "gains"}
@@ -86,7 +86,6 @@ class Study:
     metrics: tuple[str, ...]
     measures: str = "binary"
     control: str = ""
-    lower_is_better: bool = False
     view: str = "table"
     x: tuple[str, ...] = ()
     printed: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
@@ -230,7 +229,6 @@ def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False)
         metrics,
         text.get("measures", "binary"),
         text.get("control", ""),
-        text.get("lower_is_better", False),
         text.get("view", "table"),
         tuple(text.get("x", ())),
         text.get("printed", {}),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from .curves import curves_of
-from .measures import LABELS
+from .measures import LABELS, lower_is_better
 from .runner import needs
 from .spec import Method, Study
 from .statistics import (
@@ -70,7 +70,6 @@ def tabulate(study: Study, store: Store) -> dict[str, Any]:
         "claims": [verdict for claim in study.claims for verdict in _verdicts(study, claim, grids)],
         "curves": curves_of(study, stored),
         "control": study.control,
-        "lower_is_better": study.lower_is_better,
         "view": study.view,
         "errata": [dict(erratum) for erratum in study.errata],
         "notes": [*study.notes, *sorted({outcome.note for outcome in found} - {""})],
@@ -93,7 +92,7 @@ def _table(study: Study, metric: str, grid: Grid) -> dict[str, Any]:
     sets = [set_["label"] for set_ in study.sets]
     printed = _printed(study, metric)
     columns = [_column(method, sets, grid, printed.get(method.label, {})) for method in study.methods]
-    lower = study.lower_is_better
+    lower = lower_is_better(metric)
     scalings = dict.fromkeys(method.scaling for method in study.methods if not method.rival)
     own = {s: [c for c in columns if c["scaling"] == s and not c["rival"]] for s in scalings}
     rankings = {}
@@ -105,6 +104,7 @@ def _table(study: Study, metric: str, grid: Grid) -> dict[str, Any]:
     return {
         "metric": metric,
         "label": LABELS.get(metric, metric),
+        "lower_is_better": lower,
         "sets": sets,
         "columns": columns,
         "rankings": {name: ranking for name, ranking in rankings.items() if ranking},
@@ -195,7 +195,7 @@ def _ranking(columns: Sequence[Mapping[str, Any]], sets: Sequence[str], study: S
 def _verdicts(study: Study, claim: Mapping[str, Any], grids: Mapping[str, Grid]) -> Iterable[dict[str, Any]]:
     """Judge a statement of the paper on our figures, once for each scaling."""
     metric = claim.get("metric", study.metrics[0])
-    lower = claim.get("lower", study.lower_is_better)
+    lower = lower_is_better(metric)
     scalings = dict.fromkeys(method.scaling for method in study.methods if not method.rival)
     for scaling in scalings:
         names = {m.label: m.column for m in study.methods if m.scaling == scaling and not m.rival}
