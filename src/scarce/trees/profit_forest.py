@@ -90,6 +90,8 @@ class ProfitForest(ProfitTrees, TreeForest):
     With the vote "odds" the score is ``log(p / (1 - p)) + log(U / D)``, with p the probability of the class and U and D
     the means of ``tp - fn`` and ``tn - fp`` among rows with such features: the Bayes rule, where the features tell the
     gains. For how likely frauds are, a dear one then counts no more than a cheap one; with "mean" it may decide alone.
+    On three sets with money in them it earned a little less than the Bayes rule on boosted trees did
+    (:class:`~scarce.profit.BayesProfitClassifier`), and :class:`~scarce.boosting.ProfitBoosting` as much as that.
 
     References
     ----------
