@@ -50,6 +50,12 @@ class Problem:
     splits: list[tuple[Any, Any]]
     in_order: bool  # of time, so that the last third of the training rows serves for validation
 
+    def filled(self, split: int) -> tuple[Any, Any]:
+        """Return the rows to learn from and those to judge, without holes: not every rival takes them."""
+        rows, judged = self.splits[split]
+        fill = SimpleImputer(strategy="median").fit(self.X[rows])
+        return fill.transform(self.X[rows]), fill.transform(self.X[judged])
+
 
 def payments(n: int, seed: int) -> Problem:
     table = make_transactions(n, fraud_rate=0.0033, months=10, seed=seed)
@@ -89,8 +95,7 @@ def _folds(X: Any, y: Any, n: int, repeats: int) -> list[tuple[Any, Any]]:
 def decide(problem: Problem, split: int, seed: int) -> dict[str, Any]:
     """Return which of the judged rows of a split each model calls positive."""
     rows, judged = problem.splits[split]
-    fill = SimpleImputer(strategy="median").fit(problem.X[rows])
-    X, X_new = fill.transform(problem.X[rows]), fill.transform(problem.X[judged])
+    X, X_new = problem.filled(split)
     y, gains = problem.y[rows], problem.gains[rows]
     called: dict[str, Any] = {}
 

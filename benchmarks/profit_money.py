@@ -108,7 +108,7 @@ def _tell_table(name: str, run: Run, y: Any, share: Any, missed: Any, earns: tup
     most, nothing_called = earns
     table: list[list[str | float]] = []
     for model, lost in missed.items():
-        low, high = np.quantile(_resampled(lost - missed["Bayes rule"]), [0.025, 0.975])
+        low, high = _interval(_resampled(lost - missed["Bayes rule"]))
         gap, hits, calls = lost.sum(), share[model] @ y, share[model].sum()
         table.append(
             [
@@ -132,9 +132,7 @@ def _tell_orderings(name: str, run: Run, missed: Any) -> None:
     verdicts: list[list[str | float]] = []
     for better, worse in ORDERINGS:
         less, more = _resampled(missed[better], missed[worse])
-        (low, high), (ratio_low, ratio_high) = (
-            np.quantile(draws, [0.025, 0.975]) for draws in (less - more, less / more)
-        )
+        (low, high), (ratio_low, ratio_high) = (_interval(draws) for draws in (less - more, less / more))
         printed = PRINTED[better] / PRINTED[worse]
         verdict = "confirmed" if high < 0 else "refuted" if low > 0 else "undecided"
         if verdict == "undecided" and ratio_low > printed:
@@ -183,7 +181,7 @@ def _on_the_mean(run: Run) -> list[Row]:
         rows += _against_others(f"share of the profit of perfect decisions, {title}", missed, Bar(">=", 1.0))
         table: list[list[str | float]] = []
         for model, lost in missed.items():
-            low, high = 100 * np.quantile(_resampled(lost - missed["Bayes rule"]), [0.025, 0.975])
+            low, high = 100 * _interval(_resampled(lost - missed["Bayes rule"]))
             interval = f"{low:+.3f} to {high:+.3f}" if model != "Bayes rule" else ""
             table.append([model, f"{1 - lost.sum():.4f}", interval])
         columns = ["model", "mean share of perfect", "gap less the Bayes rule's, points, 95 %"]
@@ -199,3 +197,8 @@ def _resampled(*lost: Any, draws: int = 2000) -> Any:
     rng = np.random.default_rng(0)
     sums = np.array([rng.poisson(1.0, len(both)) @ both for _ in range(draws)])
     return sums.T if len(lost) > 1 else sums[:, 0]
+
+
+def _interval(draws: Any) -> Any:
+    """Return the middle 95 % of draws."""
+    return np.quantile(draws, [0.025, 0.975])

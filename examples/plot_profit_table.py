@@ -23,13 +23,13 @@ from lightgbm import LGBMClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import precision_score
 
-import scarce
 from scarce.boosting import ProfitBoosting
 from scarce.datasets import make_transactions
 from scarce.metrics import profit_gap_score
 from scarce.objectives import FBeta, PrecisionAtLeast, Profit
 from scarce.plotting import ProfitMenuDisplay
 from scarce.profit import BayesProfitClassifier, Gains
+from scarce.trees import ProfitForest
 
 # What accepting or refusing a payment earns. A refused customer pays otherwise, but may not come back.
 COSTS = Gains(tp=0, fn="-0.8 * amount", fp="margin - zeta", tn="margin", zeta=5)
@@ -47,10 +47,9 @@ def decide(X, y, gains, X_new, gains_new):
     """Return which of the new payments each model refuses."""
     train, valid = np.split(np.arange(len(y)), [2 * len(y) // 3])  # four months and two
     refused = {"RF": votes(RandomForestClassifier(**FOREST).fit(X, y), X_new) >= MIN_VOTES}
-    if forest := dict(scarce.all_estimators()).get("ProfitForest"):
-        for vote, name in (("majority", "RF_prof"), ("max", "RF_max-prof"), ("mean", "RF_mean-prof")):
-            model = forest(vote=vote, min_votes=MIN_VOTES, **FOREST).fit(X, y, gains=gains)
-            refused[name] = model.predict(X_new) == 1
+    for vote, name in (("majority", "RF_prof"), ("max", "RF_max-prof"), ("mean", "RF_mean-prof")):
+        model = ProfitForest(vote=vote, min_votes=MIN_VOTES, **FOREST).fit(X, y, gains=gains)
+        refused[name] = model.predict(X_new) == 1
 
     boosting = LGBMClassifier(**TREES, verbose=-1).fit(X[train], y[train])
     scores, scores_new = boosting.predict_proba(X[valid])[:, 1], boosting.predict_proba(X_new)[:, 1]
