@@ -24,6 +24,7 @@ def profit_forest_time(run: Run) -> list[Row]:
     rows = []
     for depth in (10, None):
         size: dict[str, Any] = {"n_estimators": 24, "max_depth": depth, "min_samples_leaf": 1, "random_state": 0}
+        size["max_features"] = "sqrt"
         exact, binned, peer = fastest(
             run,
             3,
@@ -66,6 +67,7 @@ def profit_tree_choices(run: Run) -> list[Row]:
         "forest, min_samples_leaf=1": ProfitForest(min_samples_leaf=1, **forest),
         "forest, min_samples_leaf=5": ProfitForest(min_samples_leaf=5, **forest),
         "forest, max_depth=10": ProfitForest(max_depth=10, **forest),
+        "forest, max_features='sqrt'": ProfitForest(max_features="sqrt", **forest),
         "forest, max_features=None": ProfitForest(max_features=None, **forest),
         "forest, 100 trees": ProfitForest(**{**forest, "n_estimators": 100}),
         "forest, max_bins=None": ProfitForest(**{**forest, "max_bins": None}),

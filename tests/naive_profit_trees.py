@@ -1,5 +1,7 @@
 """Slow, obvious versions of the trees for profit; rows and gains are those of `tests.naive_trees`."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from tests import naive_trees
@@ -56,33 +58,49 @@ def share_of_trees(forest, X, label):
     return np.array(shares)
 
 
-def out_of_bag_means(forest, X, value):
-    """The mean of a leaf's value over the trees that did not draw the row; NaN if all did."""
+def sizes_entered(graph, x, value):
+    """How a value, given the four sums of a node, changes on the path of a row: by the size of the nodes entered."""
+    trail, end, _ = naive_trees.descend(graph, x)
+    changes = np.zeros(6)
+    for before, after in pairwise([*trail, end]):
+        size = sum(graph.n_rows[after] >= least for least in (16, 64, 256, 1024, 4096))
+        changes[size] += value(*graph.sums[after]) - value(*graph.sums[before])
+    return changes
+
+
+def mean_steps(forest, X, value, out_of_bag):
+    """The mean of a row's changes over the trees, or over those that did not draw it; NaN if all did."""
     bags = [forest._in_bag(len(X), seed) for seed in forest._tree_seeds]
     means = []
     for row, x in enumerate(X.tolist()):
         said = [
-            value(*tree.graph.sums[naive_trees.descend(tree.graph, x)[1]])
+            sizes_entered(tree.graph, x, value)
             for tree, bag in zip(forest.trees_, bags, strict=True)
-            if not bag[row]
+            if not (out_of_bag and bag[row])
         ]
-        means.append(sum(said) / len(said) if said else np.nan)
+        means.append(np.mean(said, axis=0) if said else np.full(6, np.nan))
     return np.array(means)
 
 
-def platt(scores, y, weight):
-    """Slope and intercept of Platt's curve, by Newton's steps, from the rows that have a score."""
-    kept = [(f, t, w) for f, t, w in zip(scores, y, weight, strict=True) if w > 0 and not np.isnan(f)]
-    positive, negative = (sum(w for _, t, w in kept if t == truth) for truth in (1, 0))
-    slope = intercept = 0.0
-    for _ in range(25):
-        gradient, hessian = np.zeros(2), np.zeros((2, 2))
-        for f, truth, w in kept:
-            wanted = (positive + 1) / (positive + 2) if truth else 1 / (negative + 2)
-            p = 1 / (1 + np.exp(-slope * f - intercept))
-            gradient += w * (p - wanted) * np.array([f, 1])
-            hessian += w * p * (1 - p) * np.outer([f, 1], [f, 1])
-        step = np.linalg.solve(hessian, gradient)
-        step /= max(1, np.abs(step).max())
-        slope, intercept = slope - step[0], intercept - step[1]
-    return slope, intercept
+def path_weights(steps, y, weight):
+    """The weights of steps, none below a thousandth, by one coordinate after the other, each by halving."""
+    kept = [row for row in range(len(y)) if weight[row] > 0 and not np.isnan(steps[row]).any()]
+    steps, y, weight = steps[kept], y[kept], weight[kept] / weight[kept].sum()
+    variance = weight @ (steps - weight @ steps) ** 2
+    point = np.append(np.ones(6), 0.0)
+    columns = np.column_stack((steps, np.ones(len(y))))
+
+    def derivative(at):
+        chance = 1 / (1 + np.exp(-columns @ at))
+        return columns.T @ (weight * (chance - y)) + np.append(variance * (at[:6] - 1) / len(y), 0)
+
+    for _ in range(3000):
+        before = point.copy()
+        for k in [*np.flatnonzero(variance > 1e-24), 6]:
+            low, high = (1e-3, 100.0) if k < 6 else (-30.0, 30.0)
+            for _ in range(45):
+                point[k] = (low + high) / 2
+                low, high = (low, point[k]) if derivative(point)[k] > 0 else (point[k], high)
+        if np.abs(point - before).max() < 1e-9:
+            break
+    return point[:6], point[6]

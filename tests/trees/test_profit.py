@@ -277,14 +277,19 @@ class TestForest:
         weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
         model = ProfitForest(12, max_depth=4, random_state=0).fit(X, y, weight, gains=gains)
         rate = weight @ y / weight.sum()
-        mean = naive.share_of_trees(model, X, lambda w, p, a, b: np.log((p + rate) / (w - p + 1 - rate)))
-        out_of_bag = naive.out_of_bag_means(model, X, lambda w, p, a, b: np.log((p + rate) / (w - p + 1 - rate)))
-        slope, intercept = naive.platt(out_of_bag, y, weight)
+
+        def log_odds(w, p, a, b):
+            return np.log((p + rate) / (w - p + 1 - rate))
+
+        out_of_bag = naive.mean_steps(model, X, log_odds, out_of_bag=True)
+        assert np.isnan(out_of_bag).any()  # a few rows are in all bags
+        path, constant = naive.path_weights(out_of_bag, y, weight)
+        np.testing.assert_allclose(model.path_weights_, path, rtol=1e-4)
         leaf = model.stakes_.graph.apply(X)
         pairs = weight[:, None] * naive_profit.stakes(gains)
         stakes = np.array([np.log(np.divide(*pairs[leaf == own].sum(axis=0))) for own in leaf])
-        expected = slope * mean + intercept + stakes
-        np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-5, atol=1e-5)
+        expected = naive.mean_steps(model, X, log_odds, out_of_bag=False) @ path + constant + stakes
+        np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-4, atol=1e-4)
         clear = np.abs(expected) > 1e-4
         np.testing.assert_array_equal((model.predict(X) == 1)[clear], (expected > 0)[clear])
 
@@ -300,17 +305,16 @@ class TestForest:
         assert stakes.graph.n_leaves == 1
         assert stakes.scores.value == pytest.approx(np.log(95 / 5))
 
-    def test_the_curve_of_an_honest_score_does_not_know_the_row(self, payments):
+    def test_the_weights_of_an_honest_score_do_not_know_the_row(self, payments):
         X, y, gains = (part[:300] for part in payments)
         model = ProfitForest(60, max_depth=4, random_state=0).fit(X, y, gains=gains)
-        out_of_bag = model._out_of_bag(X)
+        out_of_bag = model._out_of_bag_steps(X)
         honest = model.honest_scores(X, y, gains=gains)
-        stakes = np.zeros(len(X))
-        model.stakes_.scores.add_to(stakes, model.stakes_.graph, X)
+        stakes = model.stakes_.score(X)
         for train, test in model._folds(5).split(X, y):
-            slope, intercept = naive.platt(out_of_bag[train], y[train], np.ones(len(train)))
-            expected = slope * out_of_bag[test] + intercept + stakes[test]
-            np.testing.assert_allclose(honest[test], expected, rtol=1e-5, atol=1e-5)
+            path, constant = naive.path_weights(out_of_bag[train], y[train], np.ones(len(train)))
+            expected = out_of_bag[test] @ path + constant + stakes[test]
+            np.testing.assert_allclose(honest[test], expected, rtol=1e-4, atol=1e-4)
 
     def test_scores_that_say_nothing(self):
         X, y = np.arange(60.0)[:, None], np.arange(60) % 2

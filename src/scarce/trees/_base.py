@@ -34,6 +34,12 @@ class GrownTree(NamedTuple):
     graph: Graph
     scores: LeafScores
 
+    def score(self, X: NDArray[Any]) -> FloatArray:
+        """Return the score of each row."""
+        total = np.zeros(len(X))
+        self.scores.add_to(total, self.graph, X)
+        return total
+
 
 class TreeClassifier(RareEventClassifier):
     """The common part of trees and forests: it reads the rows, once, into codes."""

@@ -90,17 +90,23 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
             return super()._honest_scores(X, y, sample_weight)
         return scores
 
-    def _out_of_bag(self, X: Any) -> FloatArray:
-        """Return for each training row the mean over the trees that did not draw it; NaN where there are none."""
-        total, times = np.zeros(len(X)), np.zeros(len(X))
+    def _out_of_bag(
+        self,
+        X: Any,
+        said: Callable[[GrownTree, Any], FloatArray] = lambda tree, rows: tree.score(rows),
+        shape: tuple[int, ...] = (),
+    ) -> FloatArray:
+        """Return for each training row the mean of what the trees say that did not draw it; NaN where there are none.
+
+        A tree says its score, or what `said` returns for it and rows, of the given `shape` for each row.
+        """
+        total, times = np.zeros((len(X), *shape)), np.zeros((len(X), *(1 for _ in shape)))
         for tree, seed in zip(self.trees_, self._tree_seeds, strict=True):
             out = np.flatnonzero(self._in_bag(len(X), seed) == 0)
             if len(out):
-                part = np.zeros(len(out))
-                tree.scores.add_to(part, tree.graph, X[out])
-                total[out] += part
+                total[out] += said(tree, X[out])
                 times[out] += 1
-        return np.divide(total, times, out=np.full(len(X), np.nan), where=times > 0)
+        return np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0)
 
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1

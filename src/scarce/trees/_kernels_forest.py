@@ -1,4 +1,4 @@
-"""From rows to the sum of all trees' scores, in one call."""
+"""What is done for all nodes of a forest at once."""
 
 from __future__ import annotations
 
@@ -23,3 +23,16 @@ def add_forest(X: NDArray, forest: Any, out: NDArray) -> None:  # pragma: no cov
                 node = np.int64(forest.left[node] if left else forest.right[node])
                 feature = forest.feature[node]
             out[i] += forest.value[node]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_steps(
+    feature: NDArray, left: NDArray, right: NDArray, value: NDArray, size: NDArray, steps: NDArray
+) -> None:  # pragma: no cover - compiled
+    """Write into `steps` (nodes x sizes) how a value changes on the way to each node, by the size of nodes entered."""
+    for node in range(feature.shape[0]):  # a parent comes before its children
+        if feature[node] >= 0:
+            for child in (left[node], right[node]):
+                for k in range(steps.shape[1]):
+                    steps[child, k] = steps[node, k]
+                steps[child, size[child]] += value[child] - value[node]

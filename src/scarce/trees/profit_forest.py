@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray
@@ -19,12 +18,12 @@ from scarce.trees._engine import grow_tree
 from scarce.trees._engine.sql import to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
+from scarce.trees._path_weights import N_SIZES, fit_path_weights, steps_of_leaves
 from scarce.trees.profit import ProfitTree, ProfitTrees, constant_scores, in_units
 
 __all__ = ["ProfitForest"]
 
 _DEPTH_OF_STAKES = 10  # a thousand leaves for what is mostly a plain function of an amount
-_LEAST_SLOPE = 1e-3
 
 
 class _Nodes(NamedTuple):
@@ -52,20 +51,22 @@ class ProfitForest(ProfitTrees, TreeForest):
     n_estimators : int, default=300
         The number of trees; the thesis has 24.
     vote : {"odds", "mean", "max", "majority"}, default="odds"
-        What the trees say of a row. "odds": the mean over the trees of the log-odds of the leaf's class, put right by a
-        logistic curve on out-of-bag scores, plus the log-odds of what is at stake, which one further tree learns from
-        the gains alone; positive above 0. "mean" (RF_mean-prof): the mean over the trees of how much more calling the
-        row's leaf positive earns than calling it negative, in money a row; positive above 0. "max" (RF_max-prof): the
-        share of trees in which calling the leaf positive earns more. "majority" (RF_prof): the share of trees in which
-        most of the leaf is positive.
+        What the trees say of a row. "odds": the mean over the trees of the log-odds of its class, summed up on the way
+        to the leaf with the weights that suit out-of-bag rows best, plus the log-odds of what is at stake, which one
+        further tree learns from the gains alone; positive above 0. "mean" (RF_mean-prof): the mean over the trees of
+        how much more calling the row's leaf positive earns than calling it negative, in money a row; positive above 0.
+        "max" (RF_max-prof): the share of trees in which calling the leaf positive earns more. "majority" (RF_prof): the
+        share of trees in which most of the leaf is positive.
     min_votes : float, default=0.375
         For "max" and "majority", the share of trees that makes a row positive: 9 of 24 in the thesis.
     criterion, weighting, max_depth, min_gain, max_bins, categorical_features
         See :class:`ProfitTree`.
-    min_samples_leaf : int, default=20
-        The fewest rows of a leaf. In a leaf of its own, one dear fraud outweighs what all other trees say of a row.
-    max_features : int, float, "sqrt" or None, default="sqrt"
-        How many features, drawn anew in each node, a split may use; None for all.
+    min_samples_leaf : int, default=10
+        The fewest rows of a leaf. With the vote "mean" more are better: in a leaf of its own, one dear fraud outweighs
+        what all other trees say of a row.
+    max_features : int, float, "sqrt" or None, default=0.2
+        How many features, drawn anew in each node, a split may use: a number, a share of all, or None for all. With
+        few, the first splits, which tell most, are not on the same features in all trees.
     max_samples : float, default=1.0
         How many rows are drawn for a tree, as a share of all.
     n_jobs : int, default=None
@@ -82,6 +83,9 @@ class ProfitForest(ProfitTrees, TreeForest):
     ----------
     trees_ : list of GrownTree
         The trees as arrays, with the scores of their leaves.
+    path_weights_ : ndarray of shape (6,)
+        How much a change of the log-odds counts that leads to a node of less than 16 training rows, of 16 to 63, to
+        255, to 1023, to 4095, and of more; with the vote "odds" only.
     stakes_ : GrownTree
         The tree for the stakes, with their log-odds; None unless the vote is "odds".
 
@@ -90,12 +94,17 @@ class ProfitForest(ProfitTrees, TreeForest):
     With the vote "odds" the score is ``log(p / (1 - p)) + log(U / D)``, with p the probability of the class and U and D
     the means of ``tp - fn`` and ``tn - fp`` among rows with such features: the Bayes rule, where the features tell the
     gains. For how likely frauds are, a dear one then counts no more than a cheap one; with "mean" it may decide alone.
-    On three sets with money in them it earned a little less than the Bayes rule on boosted trees did
-    (:class:`~scarce.profit.BayesProfitClassifier`), and :class:`~scarce.boosting.ProfitBoosting` as much as that.
+
+    The log-odds of a row are a sum over the splits on its path of how much each changes the log-odds of the node. What
+    happens among few rows is partly chance, and partly what all other trees have missed; how much of it to believe
+    differs from table to table. So the changes are weighted by the number of rows of the node that they lead to, with
+    the weights of least log-loss on out-of-bag rows, each of them 1 where these do not tell otherwise. Shrinking the
+    steps of a path is due to Agarwal et al.; there, one constant decides for all nodes.
 
     References
     ----------
-    G. Metzler et al., "Tree-based cost sensitive methods for fraud detection in imbalanced data", IDA 2018.
+    G. Metzler et al., "Tree-based cost sensitive methods for fraud detection in imbalanced data", IDA 2018. A. Agarwal
+    et al., "Hierarchical shrinkage: improving the accuracy and interpretability of tree-based models", ICML 2022.
 
     Examples
     --------
@@ -115,6 +124,7 @@ class ProfitForest(ProfitTrees, TreeForest):
 
     vote: str
     min_votes: float
+    path_weights_: FloatArray
     stakes_: GrownTree | None
 
     _tree_class = ProfitTree
@@ -134,9 +144,9 @@ class ProfitForest(ProfitTrees, TreeForest):
         criterion: str = "profit",
         weighting: str = "size",
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int = 10,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = "sqrt",
+        max_features: int | float | str | None = 0.2,
         max_bins: int | None = None,
         categorical_features: Any = None,
         max_samples: float = 1.0,
@@ -170,11 +180,7 @@ class ProfitForest(ProfitTrees, TreeForest):
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         graph, scores = super()._grow(data, seed)
         weight, positive = graph.leaf_sums()[:, :2].T
-        if self.vote == "odds":
-            # One more row of the usual kind, since a leaf without positives is not certain to have none.
-            rate = data.stats[:, 1].sum() / data.stats[:, 0].sum()
-            scores = constant_scores(log_ratio(positive + rate, weight - positive + 1 - rate))
-        elif self.vote == "max":
+        if self.vote == "max":
             scores = constant_scores((scores.value > 0).astype(np.float64))
         elif self.vote == "majority":
             scores = constant_scores((2 * positive > weight).astype(np.float64))
@@ -182,12 +188,26 @@ class ProfitForest(ProfitTrees, TreeForest):
 
     def _fit_trees(self, data: TreeData) -> None:
         super()._fit_trees(data)
-        self._nodes = _joined(self.trees_)
         self.stakes_ = None
         if self.vote == "odds":
             weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
-            self._curve = _logistic_curve(self._out_of_bag(data.X), positive, weight)
+            self._rate = float(weight @ positive / weight.sum())
+            self.path_weights_, self._constant = fit_path_weights(self._out_of_bag_steps(data.X), positive, weight)
+            self.trees_ = [
+                GrownTree(tree.graph, constant_scores(self._steps(tree) @ self.path_weights_)) for tree in self.trees_
+            ]
             self.stakes_ = self._grow_stakes(data)
+        self._nodes = _joined(self.trees_)
+
+    def _steps(self, tree: GrownTree) -> FloatArray:
+        """Return how the log-odds of the class change on the way to each leaf, by the size of nodes."""
+        weight, positive = tree.graph.sums[:, :2].T
+        # One more row of the usual kind, since a node without positives is not certain to have none.
+        return steps_of_leaves(tree.graph, log_ratio(positive + self._rate, weight - positive + 1 - self._rate))
+
+    def _out_of_bag_steps(self, X: Any) -> FloatArray:
+        """Return for each training row the mean steps in the trees that did not draw it; NaN where there are none."""
+        return self._out_of_bag(X, lambda tree, rows: self._steps(tree)[tree.graph.apply(rows)], (N_SIZES,))
 
     def _grow_stakes(self, data: TreeData) -> GrownTree:
         """Grow a tree for what is at stake, whatever the class."""
@@ -206,19 +226,18 @@ class ProfitForest(ProfitTrees, TreeForest):
         total = np.zeros(len(X))
         add_forest(X, self._nodes, total)
         mean = total / len(self.trees_)
-        return mean if self.stakes_ is None else _weighed(mean, self._curve, self.stakes_, X)
+        return mean if self.stakes_ is None else mean + self._constant + self.stakes_.score(X)
 
     def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
-        scores = self._out_of_bag(X)
-        if self.stakes_ is None or np.isnan(scores).any():
+        if self.stakes_ is None or np.isnan(steps := self._out_of_bag_steps(X)).any():
             return super()._honest_scores(X, y, sample_weight)
-        # The scores are honest already; the curve of a row must not know its class either.
+        # The steps are honest already; the weights for a row must not know its class either.
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        honest = np.empty(len(y))
-        for train, test in self._folds(int(np.bincount(y).min())).split(scores, y):
-            curve = _logistic_curve(scores[train], y[train] == 1, weight[train])
-            honest[test] = _weighed(scores[test], curve, self.stakes_, X[test])
-        return honest
+        log_odds = np.empty(len(y))
+        for train, test in self._folds(int(np.bincount(y).min())).split(steps, y):
+            path = fit_path_weights(steps[train], y[train] == 1, weight[train])
+            log_odds[test] = steps[test] @ path.weight + path.constant
+        return log_odds + self.stakes_.score(X)
 
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         return 0.0 if self.vote in ("odds", "mean") else float(np.nextafter(self.min_votes, -1))
@@ -236,8 +255,8 @@ class ProfitForest(ProfitTrees, TreeForest):
         mean = super().to_sql(quote)
         if self.stakes_ is None:
             return mean
-        slope, intercept = (f"CAST({number!r} AS DOUBLE)" for number in self._curve)
-        return f"({slope} * ({mean}) + {intercept}) + ({to_sql([self.stakes_], self._feature_names, quote=quote)})"
+        constant = f"CAST({self._constant!r} AS DOUBLE)"
+        return f"(({mean}) + {constant}) + ({to_sql([self.stakes_], self._feature_names, quote=quote)})"
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
@@ -247,32 +266,6 @@ class ProfitForest(ProfitTrees, TreeForest):
         yield cls(
             10, vote="majority", min_votes=0.5, min_samples_leaf=5, criterion="cost", max_features=None, random_state=0
         )
-
-
-def _weighed(log_odds: FloatArray, curve: tuple[float, float], stakes: GrownTree, X: Any) -> FloatArray:
-    """Return the log-odds of rows, put right by a curve, plus those of their stakes."""
-    slope, intercept = curve
-    score = slope * log_odds + intercept
-    stakes.scores.add_to(score, stakes.graph, X)
-    return score
-
-
-def _logistic_curve(scores: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> tuple[float, float]:
-    """Return slope and intercept that make log-odds of scores, by Platt's method; rows without a score are left out."""
-    known = ~np.isnan(scores) & (weight > 0)
-    scores, positive, weight = scores[known], positive[known], weight[known]
-    n_positive, n_negative = weight @ positive, weight @ ~positive
-    if not (n_positive and n_negative):
-        return 1.0, 0.0
-    # Each row counts a little for the other class, so that scores that part the classes get no infinite slope.
-    share = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8).fit(
-        np.tile(scores, 2)[:, None],
-        np.repeat([1, 0], len(scores)),
-        np.concatenate((weight * share, weight * (1 - share))),
-    )
-    # Scores that rank the wrong way are noise: they decide nothing, and still rank.
-    return max(float(model.coef_[0, 0]), _LEAST_SLOPE), float(model.intercept_[0])
 
 
 def _joined(trees: list[GrownTree]) -> _Nodes:

@@ -1,0 +1,89 @@
+"""How much the splits on a path count: those of many rows tell more about a new row than those of few."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from scarce.base import FloatArray
+from scarce.trees._engine import Graph
+from scarce.trees._kernels_forest import add_steps
+
+__all__ = ["N_SIZES", "PathWeights", "fit_path_weights", "steps_of_leaves"]
+
+_SIZES = 4 ** np.arange(2, 7)  # rows of a node, from 16 to 4096
+N_SIZES = len(_SIZES) + 1
+_LEAST_WEIGHT = 1e-3
+
+
+class PathWeights(NamedTuple):
+    """What a step counts, by the size of the node that it leads to, and the constant of the sum."""
+
+    weight: FloatArray
+    constant: float
+
+
+def steps_of_leaves(graph: Graph, value: FloatArray) -> FloatArray:
+    """Return how a value of the nodes changes on the way to each leaf, summed up by the size of the nodes entered.
+
+    Parameters
+    ----------
+    graph : Graph
+        One tree.
+    value : ndarray of shape (n_nodes,)
+        The value of each node.
+
+    Returns
+    -------
+    ndarray of shape (n_leaves, N_SIZES)
+        Each row adds up to the value of the leaf less that of the root.
+    """
+    steps = np.zeros((len(value), N_SIZES))
+    add_steps(graph.feature, graph.left, graph.right, value, np.digitize(graph.n_rows, _SIZES), steps)
+    ends = np.flatnonzero(graph.feature < 0)
+    of_leaves = np.empty((len(ends), N_SIZES))
+    of_leaves[-1 - graph.jump[ends]] = steps[ends]
+    return of_leaves
+
+
+def fit_path_weights(steps: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> PathWeights:
+    """Return the weights whose sum of steps gives the log-odds of rows best; rows without steps (NaN) are left out.
+
+    The weights minimise the log-loss plus (w - 1)² / 2 times the variance of the steps: without evidence a step counts
+    as it is. None is negative, so that a step to a node with more positives never lowers the score.
+    """
+    known = ~np.isnan(steps[:, 0]) & (weight > 0)
+    steps, positive, weight = steps[known], positive[known], weight[known]
+    if positive.all() or not positive.any():
+        return PathWeights(np.ones(N_SIZES), 0.0)
+    share = weight / weight.sum()
+    middle = share @ steps
+    centred = steps - middle
+    deviation = np.sqrt(share @ centred**2)
+    used = deviation > 1e-12
+    spread = deviation[used]
+    columns, n = centred[:, used] / spread, len(share)
+
+    def loss(point: FloatArray) -> tuple[float, FloatArray]:
+        score = columns @ point[1:] + point[0]
+        away = point[1:] - spread
+        slope = share * (expit(score) - positive)
+        value = share @ (np.logaddexp(0, score) - positive * score) + away @ away / (2 * n)
+        return float(value), np.concatenate(([slope.sum()], slope @ columns + away / n))
+
+    rate = share @ positive
+    found = minimize(
+        loss,
+        np.concatenate(([np.log(rate / (1 - rate))], spread)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(None, None), *((_LEAST_WEIGHT * s, None) for s in spread)],
+        options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-9},
+    ).x
+    best = np.ones(N_SIZES)
+    best[used] = found[1:] / spread
+    return PathWeights(best, float(found[0] - best @ middle))
