@@ -31,6 +31,7 @@ from benchmarks import (
     metric_learning,
     paper,
     profit,
+    profit_development,
     profit_money,
     profit_trees,
     sampling,
@@ -89,6 +90,7 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "ap-boosting": ap_boosting.ap_boosting,
     "profit-forest-time": profit_trees.profit_forest_time,
     "profit-tree-choices": profit_trees.profit_tree_choices,
+    "profit-development": profit_development.profit_development,
 }
 
 

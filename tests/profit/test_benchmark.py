@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 
-from benchmarks import profit_money
+from benchmarks import profit_development, profit_money
 from benchmarks.profit_models import Problem, earned
 from benchmarks.rows import Run
 from tests import naive_profit
@@ -91,3 +91,19 @@ def test_the_mean_of_three_tables(monkeypatch):
 def test_the_orderings_cover_the_models_of_the_thesis():
     assert {model for pair in profit_money.ORDERINGS for model in pair} == set(profit_money.PRINTED)
     assert len(profit_money.ORDERINGS) == 6
+
+
+def test_the_loss_of_a_row_is_that_of_its_probability_under_the_stakes_of_all_rows():
+    rng = np.random.default_rng(0)
+    n = 40
+    y, chance = rng.integers(0, 2, n), np.r_[0.0, 1.0, rng.random(n - 2)]
+    gains = rng.integers(1, 4, (n, 4)) * [1.0, -1, 1, -1]
+    gains[0] = 0, -2, 1, 0  # a fraud of this amount costs nothing
+    expected = []
+    for truth, p in zip(y, chance, strict=True):
+        lost = 0.0
+        for tp, fp, tn, fn in gains:
+            called = p * (tp - fn) > (1 - p) * (tn - fp) + 1e-9
+            lost += (tp if truth else tn) - naive_profit.profit([truth], [called], [(tp, fp, tn, fn)])
+        expected.append(lost / n)
+    np.testing.assert_allclose(profit_development.averaged_loss(y, gains, chance), expected)
