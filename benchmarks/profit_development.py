@@ -1,7 +1,9 @@
 """How the trees of ProfitForest and the weights of their paths were chosen, on what was set aside for such choices.
 
-What card payments earn hangs on a few dear frauds. So each judged row is weighed here against the stakes of all of them
-in turn: the money that its probability would lose on average, had it any of these amounts.
+What card payments earn hangs on a few dear frauds. So money is counted in two ways that lean less on them.
+"Own stakes": with the gains as they are, and with false alarms that cost a quarter, half, twice and four times as much.
+"Any stakes": each row weighed against the stakes of all rows in turn. This does not see whether probabilities are right
+where much is at stake.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from benchmarks.profit_models import Problem, credit, creditcard, lightgbm, payments
+from benchmarks.profit_models import Problem, credit, creditcard, earned, lightgbm, payments
 from benchmarks.rows import Detail, Row, Run
 from scarce.boosting import ProfitBoosting
 from scarce.profit import BayesProfitClassifier
+from scarce.profit._gains import gain_of_flagging
 from scarce.trees import ProfitForest
 
 FORESTS: dict[str, dict[str, Any]] = {
@@ -30,6 +33,7 @@ FORESTS: dict[str, dict[str, Any]] = {
     "max_features='sqrt', min_samples_leaf=20": {"max_features": "sqrt", "min_samples_leaf": 20},
 }
 PEER = "Bayes rule"
+MEASURES = ("own stakes", "any stakes", "log-loss")
 
 
 def profit_development(run: Run) -> list[Row]:
@@ -37,7 +41,7 @@ def profit_development(run: Run) -> list[Row]:
     kinds = {"payments": _payments(run.quick)}
     if not run.quick:
         kinds |= {"card payments": _cards(), "loans": _loans()}
-    columns: dict[str, dict[str, tuple[float, float]]] = {}
+    columns: dict[str, dict[str, tuple[float, ...]]] = {}
     for kind, parts in kinds.items():
         run.tell(kind)
         judged = Parallel(n_jobs=-1)(delayed(_judge)(*part, seed) for seed, part in enumerate(parts))
@@ -47,7 +51,7 @@ def profit_development(run: Run) -> list[Row]:
         [model, *(f"{100 * figure:+.2f} %" for kind in kinds for figure in columns[kind][model])]
         for model in columns["payments"]
     ]
-    names = [f"{kind}, {what}" for kind in kinds for what in ("money", "log-loss")]
+    names = [f"{kind}, {what}" for kind in kinds for what in MEASURES]
     run.details.append(Detail("how much less is lost than by the Bayes rule", ["model", *names], table))
     what = "loss of ProfitForest() as a share of the Bayes rule's, mean of " + ", ".join(kinds)
     return [Row(what, float(np.mean([1 - columns[kind]["ProfitForest()"][0] for kind in kinds])))]
@@ -74,8 +78,8 @@ def _loans() -> Iterator[tuple[Problem, Any, Any]]:
             yield problem, half[train], half[test]
 
 
-def _judge(problem: Problem, train: Any, test: Any, seed: int) -> dict[str, tuple[float, float]]:
-    """Return for each model the money lost, averaged over stakes, and the log-loss, both as sums."""
+def _judge(problem: Problem, train: Any, test: Any, seed: int) -> dict[str, tuple[float, ...]]:
+    """Return for each model what it loses by each measure, as sums over the judged rows."""
     X, X_new = problem.X[train], problem.X[test]
     y, gains = problem.y[train], problem.gains[train]
     y_new, gains_new = problem.y[test], problem.gains[test]
@@ -89,7 +93,11 @@ def _judge(problem: Problem, train: Any, test: Any, seed: int) -> dict[str, tupl
         if name == list(FORESTS)[-1]:
             chance[f"{name}, the same weight for all steps"] = _one_curve(model, X, y, X_new)
     return {
-        name: (averaged_loss(y_new, gains_new, p).sum(), len(test) * log_loss(y_new, np.clip(p, 1e-6, 1 - 1e-6)))
+        name: (
+            loss_with_own_stakes(y_new, gains_new, p).sum(),
+            loss_with_any_stakes(y_new, gains_new, p).sum(),
+            len(test) * log_loss(y_new, np.clip(p, 1e-6, 1 - 1e-6)),
+        )
         for name, p in chance.items()
     }
 
@@ -101,7 +109,20 @@ def _one_curve(model: ProfitForest, X: Any, y: Any, X_new: Any) -> Any:
     return LogisticRegression(C=np.inf, solver="newton-cholesky").fit(steps, y).predict_proba(new)[:, 1]
 
 
-def averaged_loss(y: Any, gains: Any, chance: Any) -> Any:
+def loss_with_own_stakes(y: Any, gains: Any, chance: Any) -> Any:
+    """Return what each row loses against a perfect decision, on the mean of five prices of a false alarm."""
+    tp, fp, tn, fn = gains.T
+    lost = np.zeros(len(y))
+    for price in (0.25, 0.5, 1.0, 2.0, 4.0):
+        changed = np.column_stack((tp, tn - price * (tn - fp), tn, fn))
+        # Each price counts as much as the others, although dear alarms lose more.
+        lost += (earned(y, y == 1, changed) - earned(y, gain_of_flagging(changed, chance) > 0, changed)) / np.sqrt(
+            price
+        )
+    return lost / 5
+
+
+def loss_with_any_stakes(y: Any, gains: Any, chance: Any) -> Any:
     """Return what each row is expected to lose against a perfect decision if its stakes were those of any row."""
     tp, fp, tn, fn = gains.T
     up, down = tp - fn, tn - fp

@@ -106,4 +106,15 @@ def test_the_loss_of_a_row_is_that_of_its_probability_under_the_stakes_of_all_ro
             called = p * (tp - fn) > (1 - p) * (tn - fp) + 1e-9
             lost += (tp if truth else tn) - naive_profit.profit([truth], [called], [(tp, fp, tn, fn)])
         expected.append(lost / n)
-    np.testing.assert_allclose(profit_development.averaged_loss(y, gains, chance), expected)
+    np.testing.assert_allclose(profit_development.loss_with_any_stakes(y, gains, chance), expected)
+
+
+def test_the_loss_with_own_stakes_is_that_of_the_decisions_at_five_prices():
+    y, _, _, gains = decisions(60)
+    chance = np.random.default_rng(1).random(60)
+    expected = 0.0
+    for price in (0.25, 0.5, 1, 2, 4):
+        changed = [(tp, tn - price * (tn - fp), tn, fn) for tp, fp, tn, fn in gains]
+        called = naive_profit.best_decisions(chance, changed)
+        expected += (naive_profit.profit(y, y, changed) - naive_profit.profit(y, called, changed)) / price**0.5 / 5
+    assert profit_development.loss_with_own_stakes(y, gains, chance).sum() == pytest.approx(expected)
