@@ -59,7 +59,9 @@ def test_without_evidence_a_step_counts_as_it_is():
     for one_class in (np.zeros(200, dtype=bool), np.ones(200, dtype=bool)):
         np.testing.assert_array_equal(fit_path_weights(steps, one_class, np.ones(200)).weight, 1)
     nowhere = np.full_like(steps, np.nan)
-    np.testing.assert_array_equal(fit_path_weights(nowhere, y, np.ones(200)).weight, 1)
+    none = fit_path_weights(nowhere, y, np.ones(200))
+    np.testing.assert_array_equal(none.weight, 1)
+    assert none.constant == pytest.approx(np.log(y.mean() / (1 - y.mean())))
 
 
 def test_true_weights_are_found():

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from scarce.base import FloatArray
+from scarce.profit._gains import log_ratio
 from scarce.trees._engine import Graph
 from scarce.trees._kernels_forest import add_steps
 
@@ -56,10 +57,11 @@ def fit_path_weights(steps: FloatArray, positive: NDArray[np.bool_], weight: Flo
     The weights minimise the log-loss plus (w - 1)² / 2 times the variance of the steps: without evidence a step counts
     as it is. None is negative, so that a step to a node with more positives never lowers the score.
     """
+    of_all = float(log_ratio(weight @ positive, weight @ ~positive))
     known = ~np.isnan(steps[:, 0]) & (weight > 0)
     steps, positive, weight = steps[known], positive[known], weight[known]
     if positive.all() or not positive.any():
-        return PathWeights(np.ones(N_SIZES), 0.0)
+        return PathWeights(np.ones(N_SIZES), of_all)  # the log-odds of the root, where all steps begin
     share = weight / weight.sum()
     middle = share @ steps
     centred = steps - middle
