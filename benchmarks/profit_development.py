@@ -20,7 +20,6 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from benchmarks.profit_models import Problem, credit, creditcard, earned, lightgbm, payments
 from benchmarks.rows import Detail, Row, Run
-from scarce.boosting import ProfitBoosting
 from scarce.profit import BayesProfitClassifier
 from scarce.profit._gains import gain_of_flagging
 from scarce.trees import ProfitForest
@@ -84,8 +83,6 @@ def _judge(problem: Problem, train: Any, test: Any, seed: int) -> dict[str, tupl
     y, gains = problem.y[train], problem.gains[train]
     y_new, gains_new = problem.y[test], problem.gains[test]
     chance = {PEER: BayesProfitClassifier(lightgbm(random_state=seed)).fit(X, y, gains=gains).score_samples(X_new)}
-    boosting = ProfitBoosting(random_state=seed, n_jobs=1).fit(X, y, gains=gains)
-    chance["ProfitBoosting()"] = boosting.predict_proba(X_new, gains=gains_new)[:, 1]
     for name, changed in FORESTS.items():
         model = ProfitForest(max_bins=255, random_state=seed, **changed).fit(X, y, gains=gains)
         assert model.stakes_ is not None
