@@ -112,10 +112,8 @@ def loss_with_own_stakes(y: Any, gains: Any, chance: Any) -> Any:
     lost = np.zeros(len(y))
     for price in (0.25, 0.5, 1.0, 2.0, 4.0):
         changed = np.column_stack((tp, tn - price * (tn - fp), tn, fn))
-        # Each price counts as much as the others, although dear alarms lose more.
-        lost += (earned(y, y == 1, changed) - earned(y, gain_of_flagging(changed, chance) > 0, changed)) / np.sqrt(
-            price
-        )
+        missed = earned(y, y == 1, changed) - earned(y, gain_of_flagging(changed, chance) > 0, changed)
+        lost += missed / np.sqrt(price)  # dear alarms lose more, and are to count about as much as the others
     return lost / 5
 
 
@@ -123,9 +121,8 @@ def loss_with_any_stakes(y: Any, gains: Any, chance: Any) -> Any:
     """Return what each row is expected to lose against a perfect decision if its stakes were those of any row."""
     tp, fp, tn, fn = gains.T
     up, down = tp - fn, tn - fp
-    needed = np.divide(
-        down, up, out=np.full(len(y), np.inf), where=up > 0
-    )  # the odds above which to call a row positive
+    # The odds above which to call a row positive.
+    needed = np.divide(down, up, out=np.full(len(y), np.inf), where=up > 0)
     order = np.argsort(needed)
     called = np.searchsorted(needed[order], chance / np.maximum(1 - chance, 1e-12))  # with the stakes of so many rows
     missed = np.append(np.cumsum(up[order][::-1])[::-1], 0)[called]
