@@ -86,21 +86,46 @@ def test_rows_whose_decision_is_known_pull_that_way(data):
     assert found[(y == 1) & (X[:, 0] < 4)].mean() < 0.5 < found[(y == 1) & (X[:, 0] > 50)].mean()
 
 
-@pytest.mark.parametrize(("loss", "slope"), [("log_loss", 1), ("exponential", 2)])
-def test_the_probability_is_that_of_the_link(data, loss, slope):
+LABELS = (np.array([0, 1]), np.array(["z-genuine", "fraud"]))
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_probability_is_that_of_the_link(data, labels):
     X, y, gains = data
-    for labels in (np.array([0, 1]), np.array(["z-genuine", "fraud"])):
-        model = ProfitBoosting(loss, n_estimators=150, random_state=0).fit(X, labels[y], gains=gains)
-        column = model.classes_.tolist().index(labels[1])
-        p = model.predict_proba(X, gains=gains)[:, column]
-        s, score = bayes_threshold(gains), model.score_samples(X)
-        np.testing.assert_allclose(p, 1 / (1 + (1 - s) / s * np.exp(-slope * score)))
-        np.testing.assert_array_equal(p > s, model.predict(X) == labels[1])
-        np.testing.assert_allclose(model.predict_proba(X, gains=gains).sum(axis=1), 1)
-        np.testing.assert_allclose(model.predict_proba(X)[:, column], 1 / (1 + np.exp(-slope * score)), atol=1e-12)
-        assert p.mean() == pytest.approx(y.mean(), rel=0.5)
+    model = ProfitBoosting("exponential", random_state=0).fit(X, labels[y], gains=gains)
+    column = model.classes_.tolist().index(labels[1])
+    p = model.predict_proba(X, gains=gains)[:, column]
+    s, score = bayes_threshold(gains), model.score_samples(X)
+    np.testing.assert_allclose(p, 1 / (1 + (1 - s) / s * np.exp(-2 * score)))
+    np.testing.assert_array_equal(p > s, model.predict(X) == labels[1])
+    np.testing.assert_allclose(model.predict_proba(X, gains=gains).sum(axis=1), 1)
+    np.testing.assert_allclose(model.predict_proba(X)[:, column], 1 / (1 + np.exp(-2 * score)), atol=1e-12)
+    assert p.mean() == pytest.approx(y.mean(), rel=0.5)
     with pytest.raises(ValueError, match="no probability behind loss='logistic'"):
         ProfitBoosting("logistic", n_estimators=5).fit(X, y, gains=gains).predict_proba(X, gains=gains)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_the_probability_of_the_log_loss_is_that_of_lightgbm_whatever_the_gains(data, labels):
+    X, y, gains = data
+    model = ProfitBoosting(colsample_bytree=1.0, random_state=0).fit(X, labels[y], gains=gains)
+    trees = {name: model.get_params()[name] for name in ("n_estimators", "learning_rate", "num_leaves", "reg_lambda")}
+    peer = LGBMClassifier(**trees, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
+    column = model.classes_.tolist().index(labels[1])
+    worthless = np.where(np.arange(len(X))[:, None] % 2, gains, [0, -5, 0, 0])  # such a row is never worth a call
+    for told in (gains, COSTS, worthless, [0, -5, 0, -95]):
+        p = model.predict_proba(X, gains=told)
+        np.testing.assert_allclose(p[:, column], peer.predict_proba(X)[:, 1], rtol=1e-6)
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+    with pytest.raises(ValueError, match="gains"):
+        model.predict_proba(X, gains=gains[:-1])
+
+
+def test_without_trees_the_probability_is_the_share_of_the_class(data):
+    _, y, gains = data
+    constant = np.ones((len(y), 2))
+    model = ProfitBoosting().fit(constant, y, gains=gains)
+    np.testing.assert_allclose(model.predict_proba(constant, gains=gains)[:, 1], y.mean())
 
 
 def test_with_equal_stakes_the_log_loss_is_that_of_lightgbm(data):

@@ -125,10 +125,16 @@ class BoostedClassifier(RareEventClassifier):
         return {name: value for name, value in state.items() if name != "_booster"}
 
     def _score(self, X: NDArray[Any]) -> FloatArray:
+        return self.start_ + self._sum_of_trees(X)
+
+    def _sum_of_trees(self, X: NDArray[Any], n_trees: int | None = None) -> FloatArray:
+        """Return what the trees add to the score, or the first `n_trees` of them."""
         booster = self.booster_
-        if booster is None:
-            return np.full(len(X), self.start_)
-        return self.start_ + booster.predict(X, raw_score=True, num_threads=effective_n_jobs(self.n_jobs))
+        if booster is None or n_trees == 0:  # LightGBM takes 0 for all
+            return np.zeros(len(X))
+        threads = effective_n_jobs(self.n_jobs)
+        added: FloatArray = booster.predict(X, raw_score=True, num_iteration=n_trees, num_threads=threads)
+        return added
 
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row its score, what each feature adds to it, and what it starts from.

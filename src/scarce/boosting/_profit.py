@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray
@@ -166,6 +167,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         derivatives, start = self._to_descend(y, self._gains, weight)
         booster = self._grow(X, derivatives, start=start, n_estimators=n_estimators)
         self.n_estimators_ = 0 if booster is None else booster.num_trees()
+        self._class_start = float(start)
         if self.loss == "log_loss":
             start += self._add_stakes(booster, self._gains, weight)
         self._keep(booster, start)
@@ -251,17 +253,24 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
-            What each outcome (tp, fp, tn, fn) of these rows earns. With them, the probability of the class by the link
-            of the thesis, p = 1 / (1 + (1 - s) / s · exp(-2F)) with the row's own threshold s for the exponential loss,
-            and exp(-F) for the log-loss. Without them, the share is 1/2 at the threshold and agrees with `predict`.
+            What each outcome (tp, fp, tn, fn) of these rows earns. With them, the probability of the class: for the
+            exponential loss by the link of the thesis, p = 1 / (1 + (1 - s) / s · exp(-2F)), with the row's own
+            threshold s; for the log-loss by the trees for the class alone, so that the gains do not change it. Without
+            them, the share is 1/2 at the threshold and agrees with `predict`.
         """
         if gains is None:
             return super().predict_proba(X)
         if self.loss == "logistic":
             raise ValueError("There is no probability behind loss='logistic'. Leave the gains out of predict_proba.")
-        score = self.score_samples(X)
-        s = np.clip(bayes_threshold(gains_of_rows(gains, X, len(score))), 1e-12, 1 - 1e-12)
-        positive = expit(self._log_odds_per_score * score - logit(1 - s))
+        check_is_fitted(self)
+        rows = self._check_X(X, reset=False)
+        table = gains_of_rows(gains, X, len(rows))
+        if self.loss == "log_loss":
+            # The stakes in the score are learned: taking the row's own off it would leave what the two differ by.
+            positive = expit(self._class_start + self._sum_of_trees(rows, self.n_estimators_))
+        else:
+            s = np.clip(bayes_threshold(table), 1e-12, 1 - 1e-12)
+            positive = expit(self._log_odds_per_score * self._score(rows) - logit(1 - s))
         both = np.column_stack((1 - positive, positive))
         return both if self.pos_label_ == self.classes_[1] else both[:, ::-1]
 
