@@ -1,4 +1,4 @@
-"""How the trees of ProfitForest and the weights of their paths were chosen, on what was set aside for such choices.
+"""How ProfitForest's trees, the weights of their paths and the short trees were chosen, on what was set aside for it.
 
 What card payments earn hangs on a few dear frauds. So money is counted in two ways that lean less on them.
 "Own stakes": with the gains as they are, and with false alarms that cost a quarter, half, twice and four times as much.
@@ -24,12 +24,19 @@ from scarce.profit import BayesProfitClassifier
 from scarce.profit._gains import gain_of_flagging
 from scarce.trees import ProfitForest
 
+_BAGS_ALONE: dict[str, Any] = {"n_boosted": 0}
 FORESTS: dict[str, dict[str, Any]] = {
     "ProfitForest()": {},
-    "max_features='sqrt'": {"max_features": "sqrt"},
-    "min_samples_leaf=5": {"min_samples_leaf": 5},
-    "min_samples_leaf=20": {"min_samples_leaf": 20},
-    "max_features='sqrt', min_samples_leaf=20": {"max_features": "sqrt", "min_samples_leaf": 20},
+    "n_boosted=75": {"n_boosted": 75},
+    "n_boosted=0": _BAGS_ALONE,
+    "n_boosted=0, max_features='sqrt'": {**_BAGS_ALONE, "max_features": "sqrt"},
+    "n_boosted=0, min_samples_leaf=5": {**_BAGS_ALONE, "min_samples_leaf": 5},
+    "n_boosted=0, min_samples_leaf=20": {**_BAGS_ALONE, "min_samples_leaf": 20},
+    "n_boosted=0, max_features='sqrt', min_samples_leaf=20": {
+        **_BAGS_ALONE,
+        "max_features": "sqrt",
+        "min_samples_leaf": 20,
+    },
 }
 PEER = "Bayes rule"
 MEASURES = ("own stakes", "any stakes", "log-loss")

@@ -105,7 +105,8 @@ def decide(problem: Problem, split: int, seed: int) -> dict[str, Any]:
     for vote, name in (("majority", "RF_prof"), ("max", "RF_max-prof"), ("mean", "RF_mean-prof")):
         model = ProfitForest(vote=vote, min_votes=_MIN_VOTES, **_OF_THESIS, **forest)
         called[name] = model.fit(X, y, gains=gains).predict(X_new) == 1
-    called["ProfitForest()"] = ProfitForest(random_state=seed).fit(X, y, gains=gains).predict(X_new) == 1
+    for name, changed in (("ProfitForest()", {}), ("ProfitForest(n_boosted=0)", {"n_boosted": 0})):
+        called[name] = ProfitForest(random_state=seed, **changed).fit(X, y, gains=gains).predict(X_new) == 1
 
     if problem.in_order:
         train, valid = np.split(np.arange(len(y)), [2 * len(y) // 3])

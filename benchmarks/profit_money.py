@@ -132,22 +132,36 @@ def _tell_orderings(name: str, run: Run, missed: Any) -> None:
     verdicts: list[list[str | float]] = []
     for better, worse in ORDERINGS:
         less, more = _resampled(missed[better], missed[worse])
-        (low, high), (ratio_low, ratio_high) = (_interval(draws) for draws in (less - more, less / more))
-        printed = PRINTED[better] / PRINTED[worse]
-        verdict = "confirmed" if high < 0 else "refuted" if low > 0 else "undecided"
-        if verdict == "undecided" and ratio_low > printed:
-            verdict = "refuted as to its size"
-        verdicts.append(
-            [
-                f"{better} < {worse}",
-                f"{low:+.2%} to {high:+.2%}",
-                f"{ratio_low:.2f} to {ratio_high:.2f}",
-                f"{printed:.2f}",
-                verdict,
-            ]
-        )
+        low, high = _interval(less - more)
+        ratio, printed, verdict = _verdict((better, worse), _interval(less / more))
+        verdicts.append([f"{better} < {worse}", f"{low:+.2%} to {high:+.2%}", ratio, printed, verdict])
     columns = ["ordering", "difference of the gaps, 95 %", "ratio, 95 %", "printed", ""]
     run.details.append(Detail(f"{name}: orderings of the gap", columns, verdicts))
+
+
+def _tell_orderings_together(run: Run, names: tuple[str, ...]) -> None:
+    """Say the same of several tables at once: of the geometric mean of their ratios, in which each counts the same."""
+    verdicts: list[list[str | float]] = []
+    for better, worse in ORDERINGS:
+        logs = []
+        for seed, name in enumerate(names):
+            less, more = _resampled(_JUDGED[name][better], _JUDGED[name][worse], seed=seed)
+            logs.append(np.log(less / more))
+        ratio, printed, verdict = _verdict((better, worse), _interval(np.exp(np.mean(logs, axis=0))))
+        verdicts.append([f"{better} < {worse}", ratio, printed, verdict])
+    columns = ["ordering", "ratio of the gaps, 95 %", "printed", ""]
+    run.details.append(Detail(f"{', '.join(names)} together: orderings of the gap", columns, verdicts))
+
+
+def _verdict(ordering: tuple[str, str], ratio: Any) -> tuple[str, str, str]:
+    """Return the interval of the ratio of two gaps and the ratio printed, as text, and what follows."""
+    better, worse = ordering
+    printed = PRINTED[better] / PRINTED[worse]
+    low, high = ratio
+    verdict = "confirmed" if high < 1 else "refuted" if low > 1 else "undecided"
+    if verdict == "undecided" and low > printed:
+        verdict = "refuted as to its size"
+    return f"{low:.2f} to {high:.2f}", f"{printed:.2f}", verdict
 
 
 def _against_others(what: str, missed: Any, bar: Bar | None = None) -> list[Row]:
@@ -186,15 +200,16 @@ def _on_the_mean(run: Run) -> list[Row]:
             table.append([model, f"{1 - lost.sum():.4f}", interval])
         columns = ["model", "mean share of perfect", "gap less the Bayes rule's, points, 95 %"]
         run.details.append(Detail(title, columns, table))
+        _tell_orderings_together(run, three)
     return rows
 
 
-def _resampled(*lost: Any, draws: int = 2000) -> Any:
+def _resampled(*lost: Any, draws: int = 2000, seed: int = 0) -> Any:
     """Return bootstrap draws of sums over the rows, the same rows in each."""
     # Rows where nothing is lost do not count. The number of times a row is drawn is nearly Poisson.
     both = np.column_stack(lost)
     both = both[both.any(axis=1)]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     sums = np.array([rng.poisson(1.0, len(both)) @ both for _ in range(draws)])
     return sums.T if len(lost) > 1 else sums[:, 0]
 

@@ -82,25 +82,45 @@ def mean_steps(forest, X, value, out_of_bag):
     return np.array(means)
 
 
+def boosted_log_odds(trees, X, y, weight):
+    """The log-odds of rows by trees that add up, each leaf's value found anew from what the trees before it say."""
+    log_odds = np.full(len(y), np.log(weight @ y / (weight @ (1 - y))))
+    for tree in trees:
+        chance = 1 / (1 + np.exp(-log_odds))
+        leaf = np.array([naive_trees.descend(tree.graph, x)[2] for x in X.tolist()])
+        log_odds = log_odds.copy()
+        for own in set(leaf):
+            rows = leaf == own
+            slope = weight[rows] @ (y - chance)[rows]
+            curvature = weight[rows] @ (chance * (1 - chance))[rows]
+            log_odds[rows] += 0.1 * slope / (curvature + 5)
+    return log_odds
+
+
 def path_weights(steps, y, weight):
-    """The weights of steps, none below a thousandth, by one coordinate after the other, each by halving."""
+    """The weights of steps, none below a thousandth, by one coordinate after the other, each by halving.
+
+    Without evidence those of the first six columns are 1, and those of others 0.
+    """
     kept = [row for row in range(len(y)) if weight[row] > 0 and not np.isnan(steps[row]).any()]
     steps, y, weight = steps[kept], y[kept], weight[kept] / weight[kept].sum()
     variance = weight @ (steps - weight @ steps) ** 2
-    point = np.append(np.ones(6), 0.0)
+    n = steps.shape[1]
+    usual = np.array([1.0] * 6 + [0.0] * (n - 6))
+    point = np.append(usual, 0.0)
     columns = np.column_stack((steps, np.ones(len(y))))
 
     def derivative(at):
         chance = 1 / (1 + np.exp(-columns @ at))
-        return columns.T @ (weight * (chance - y)) + np.append(variance * (at[:6] - 1) / len(y), 0)
+        return columns.T @ (weight * (chance - y)) + np.append(variance * (at[:n] - usual) / len(y), 0)
 
     for _ in range(3000):
         before = point.copy()
-        for k in [*np.flatnonzero(variance > 1e-24), 6]:
-            low, high = (1e-3, 100.0) if k < 6 else (-30.0, 30.0)
+        for k in [*np.flatnonzero(variance > 1e-24), n]:
+            low, high = (1e-3, 100.0) if k < n else (-30.0, 30.0)
             for _ in range(45):
                 point[k] = (low + high) / 2
                 low, high = (low, point[k]) if derivative(point)[k] > 0 else (point[k], high)
         if np.abs(point - before).max() < 1e-9:
             break
-    return point[:6], point[6]
+    return point[:n], point[n]

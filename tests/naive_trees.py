@@ -85,6 +85,11 @@ def gain(name, left, right, parameter=0.0):
     if name == "top_k":
         best = max(found(parameter, left, right), found(parameter, right, left))
         return best - min(parameter, w) * share(rows)
+    if name == "newton":
+        return sum(
+            sign * positives(node) ** 2 / (weight(node) + parameter)
+            for sign, node in ((1, left), (1, right), (-1, rows))
+        )
     if name == "profit":
         return drawn(left) + drawn(right) - drawn(rows)
     if name == "profit_printed":

@@ -74,8 +74,10 @@ def test_an_ordering_is_confirmed_where_the_interval_says_so():
 
 def test_the_mean_of_three_tables(monkeypatch):
     rng = np.random.default_rng(0)
+    models = [*OURS, *profit_money.PRINTED]
     tables = {
-        name: {model: rng.exponential(1, 50) / 500 for model in OURS} for name in ("payments", "loans", "card payments")
+        name: {model: rng.exponential(1, 50) / 500 for model in models}
+        for name in ("payments", "loans", "card payments")
     }
     run = Run(quick=True)
     monkeypatch.setattr(profit_money, "_JUDGED", {name: tables[name] for name in ("payments", "loans")})
@@ -84,8 +86,27 @@ def test_the_mean_of_three_tables(monkeypatch):
     ours, forest = profit_money._on_the_mean(run)
     assert ours.ours == pytest.approx(1 - np.mean([table["ProfitBoosting()"].sum() for table in tables.values()]))
     assert ours.peer == pytest.approx(1 - np.mean([table["Bayes rule"].sum() for table in tables.values()]))
-    assert [row[0] for row in run.details[0].rows] == list(OURS)
+    assert [row[0] for row in run.details[0].rows] == models
     assert [row.passed for row in (ours, forest)] == [row.ours >= row.peer for row in (ours, forest)]
+
+
+def test_orderings_on_three_tables_together(monkeypatch):
+    rng = np.random.default_rng(0)
+    sizes = {"payments": 1e-4, "card payments": 1e-3, "loans": 1e-2}  # the ratio of each counts the same
+    lost = {name: rng.exponential(size, 400) for name, size in sizes.items()}
+    tables = {name: dict.fromkeys(profit_money.PRINTED, lost[name]) for name in sizes}
+    for name, factor in (("payments", 2.0), ("card payments", 0.25), ("loans", 0.5)):
+        tables[name]["GB_prof"] = factor * lost[name]
+    tables["payments"]["RF_max-prof"] = rng.permutation(lost["payments"])  # as much, on other rows
+    monkeypatch.setattr(profit_money, "_JUDGED", tables)
+    run = Run()
+    profit_money._tell_orderings_together(run, tuple(sizes))
+    rows = {row[0]: row[1:] for row in run.details[0].rows}
+    ratio, printed, verdict = rows["GB_prof < RF_mean-prof"]
+    assert (ratio, printed, verdict) == ("0.63 to 0.63", "0.83", "confirmed")  # the cube root of 1/4
+    low, high = map(float, rows["RF_max-prof < RF_prof"][0].split(" to "))
+    assert low < 1 < high
+    assert rows["RF_max-prof < RF_prof"][2] == "refuted as to its size"
 
 
 def test_the_orderings_cover_the_models_of_the_thesis():

@@ -63,7 +63,7 @@ def audit(graph, rows, criterion, rule, node=0, depth=0, parameter=0.0, passed_o
     is_open = depth < rule.max_depth and len(rows) >= max(2, 2 * rule.min_samples_leaf)
     if rule.inherit:
         is_open = is_open and passed_on < 1
-    elif criterion != "cost":
+    elif criterion not in ("cost", "newton"):
         is_open = is_open and 0 < p < w
     if criterion == "top_k":
         is_open = is_open and 0 < parameter < w
@@ -113,6 +113,8 @@ def is_midpoint(graph, node, rows):
 @given(data=st.data())
 def test_gains_are_those_of_the_formulas(criterion, weights, data):
     _, stats, _ = data.draw(problems(weights=weights))
+    if criterion == "newton":  # the second statistic is a slope, of either sign
+        stats[:, 1] = stats[:, 2]
     parameter = data.draw(st.floats(0.05, 0.95)) * (stats[:, 0].sum() if criterion == "top_k" else 1)
     cut = data.draw(st.integers(1, len(stats) - 1))
     rows = rows_of(np.zeros((len(stats), 1)), stats)
@@ -140,6 +142,8 @@ def test_average_precision_of_the_twin_is_scikit_learns(problem, cut):
 def parameter_for(criterion, stats):
     if criterion == "top_k":
         return 0.4 * stats[:, 0].sum()
+    if criterion == "newton":
+        return 0.75
     return stats[:, 1].sum() / stats[:, 0].sum() if criterion in NEEDS_SHARE else 0.0
 
 
@@ -149,6 +153,8 @@ def parameter_for(criterion, stats):
 def test_every_split_is_a_best_one(criterion, max_bins, data):
     problem = data.draw(problems(weights=data.draw(st.sampled_from(["one", "whole", "parts"]))))
     X, stats, _ = problem
+    if criterion == "newton":
+        stats[:, 1] = stats[:, 2]
     changes = {
         "max_depth": data.draw(st.sampled_from([1, 2, 3, 50])),
         "min_samples_leaf": data.draw(st.sampled_from([1, 1, 2, 4])),
@@ -156,7 +162,7 @@ def test_every_split_is_a_best_one(criterion, max_bins, data):
     }
     growing = rule(criterion, X.shape[1], **changes)
     parameter = parameter_for(criterion, stats)
-    graph = grown(*problem, growing, max_bins, budget=parameter)
+    graph = grown(*problem, growing, max_bins, parameter=parameter)
     threshold = is_midpoint if max_bins is None else None
     leaves = audit(graph, rows_of(X, stats), criterion, growing, parameter=parameter, threshold=threshold)
     assert list(leaves) == np.flatnonzero(graph.feature < 0).tolist()
@@ -191,7 +197,7 @@ def test_no_set_of_categories_is_better(criterion, max_bins, data):
     stats[:2, 1] = 0, stats[1, 0]  # the shares by which "balanced" weighs are those of a node with both classes
     X, is_categorical = np.floor(X), np.ones(X.shape[1], dtype=bool)
     parameter = parameter_for(criterion, stats)
-    graph = grown(X, stats, is_categorical, rule(criterion, X.shape[1], max_depth=1), max_bins, budget=parameter)
+    graph = grown(X, stats, is_categorical, rule(criterion, X.shape[1], max_depth=1), max_bins, parameter=parameter)
     rows = rows_of(X, stats)
     best = naive.best_gain(rows, criterion, is_categorical, parameter, all_subsets=True)
     if graph.feature[0] >= 0:
@@ -253,16 +259,16 @@ def test_weights_repeat_rows_and_zero_leaves_them_out(criterion, max_bins, probl
 def test_permuted_rows_and_features(criterion, problem, data):
     X, stats, is_categorical = problem
     growing, parameter = rule(criterion, X.shape[1]), parameter_for(criterion, stats)
-    graph = grown(*problem, growing, budget=parameter)
+    graph = grown(*problem, growing, parameter=parameter)
     rows = np.array(data.draw(st.permutations(range(len(X)))))
-    other = grown(X[rows], stats[rows], is_categorical, growing, budget=parameter)
+    other = grown(X[rows], stats[rows], is_categorical, growing, parameter=parameter)
     np.testing.assert_array_equal(graph.sums, other.sums)
     np.testing.assert_array_equal(graph.threshold, other.threshold)
     # A copy of every feature, and features in another order: the first split is as good, and the twin judges the rest.
     features = np.array(data.draw(st.permutations([*range(X.shape[1])] * 2)))
     wide = rule(criterion, len(features))
     audit(
-        grown(X[:, features], stats, is_categorical[features], wide, budget=parameter),
+        grown(X[:, features], stats, is_categorical[features], wide, parameter=parameter),
         rows_of(X[:, features], stats), criterion, wide, parameter=parameter,
     )  # fmt: skip
 
@@ -313,4 +319,4 @@ def test_a_split_that_separates_nothing_is_none(criterion):
     X = np.repeat([[0.0], [1.0]], [30, 60], axis=0)
     y = np.tile([1.0, 0.0, 0.0], 30)
     stats = np.column_stack((np.ones(90), y, 0.1 * y, 0.1 - 0.1 * y))
-    assert grown(X, stats, np.array([False]), rule(criterion, 1), budget=1 / 3).n_leaves == 1
+    assert grown(X, stats, np.array([False]), rule(criterion, 1), parameter=1 / 3).n_leaves == 1

@@ -35,7 +35,7 @@ def test_passing_over_runs_of_one_class_never_changes_the_best_gain(criterion, t
     growing = rule(criterion, X.shape[1], max_depth=1, inherit=inherit and criterion == "paper")
     parameter = parameter_for(criterion, stats)
     numeric = np.zeros(X.shape[1], dtype=bool)
-    exact, binned = (grown(X, stats, numeric, growing, max_bins, budget=parameter) for max_bins in (None, 255))
+    exact, binned = (grown(X, stats, numeric, growing, max_bins, parameter=parameter) for max_bins in (None, 255))
     assert (exact.feature[0] < 0) == (binned.feature[0] < 0)
     if exact.feature[0] >= 0:
         gains = [
@@ -53,7 +53,7 @@ def test_bins_of_few_values_part_rows_as_exact_splits_do(criterion, max_bins, ta
     numeric = np.zeros(X.shape[1], dtype=bool)
     growing = rule(criterion, X.shape[1], max_depth=5, min_samples_leaf=min_samples_leaf)
     parameter = parameter_for(criterion, stats)
-    exact, binned = (grown(X, stats, numeric, growing, bins, budget=parameter) for bins in (None, max_bins))
+    exact, binned = (grown(X, stats, numeric, growing, bins, parameter=parameter) for bins in (None, max_bins))
     for field in ("feature", "left", "right", "n_rows", "sums", "missing_left"):
         np.testing.assert_array_equal(getattr(exact, field), getattr(binned, field))
     np.testing.assert_array_equal(exact.apply(X), binned.apply(X))

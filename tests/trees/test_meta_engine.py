@@ -78,7 +78,7 @@ def audit_meta(graph, rows, criterion, growing, by, merge, max_depth, min_split,
             X, stats = np.array([row[0] for row in rows]), np.array([row[1:] for row in rows])
             parameter = parameter_for(criterion, stats)
             coded, order = encode_columns(X, graph.n_categories, max_bins)
-            alone = grow_tree(coded, order, np.ascontiguousarray(stats[:, :2]), growing, budget=parameter)
+            alone = grow_tree(coded, order, np.ascontiguousarray(stats[:, :2]), growing, parameter=parameter)
             ends = [tuple(alone.sums[k, :2]) for k in np.flatnonzero(alone.feature < 0)]
             assert naive.merged(naive.ordered_leaves(ends, by), merge) == len(ends)
         return [(jump, rows)]

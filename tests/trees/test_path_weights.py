@@ -16,8 +16,8 @@ VALUES = st.sampled_from([-3.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 2.0])
 @st.composite
 def problems(draw):
     """Few rows of few values: ties, constant columns, one positive, classes apart, rows without steps or weight."""
-    n = draw(st.integers(3, 20))
-    steps = np.array(draw(st.lists(st.lists(VALUES, min_size=6, max_size=6), min_size=n, max_size=n)))
+    n, d = draw(st.integers(3, 20)), draw(st.integers(6, 7))
+    steps = np.array(draw(st.lists(st.lists(VALUES, min_size=d, max_size=d), min_size=n, max_size=n)))
     steps[:, draw(st.lists(st.integers(0, 5), max_size=5))] = draw(VALUES)
     positive = np.array([True, False, *draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2))])
     weight = np.array(draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n)))
@@ -37,7 +37,9 @@ def test_weights_are_the_best(problem):
     np.testing.assert_allclose(
         steps[known] @ found.weight + found.constant, steps[known] @ wanted + constant, atol=1e-3
     )
-    assert (found.weight >= 1e-3 - 1e-12).all()
+    varies = np.ptp(steps[known], axis=0) > 0
+    assert (found.weight[varies] >= 1e-3 - 1e-12).all()
+    np.testing.assert_array_equal(found.weight[~varies], (np.arange(len(varies)) < N_SIZES)[~varies])
 
 
 @given(problems(), st.randoms(use_true_random=False))
@@ -62,6 +64,17 @@ def test_without_evidence_a_step_counts_as_it_is():
     none = fit_path_weights(nowhere, y, np.ones(200))
     np.testing.assert_array_equal(none.weight, 1)
     assert none.constant == pytest.approx(np.log(y.mean() / (1 - y.mean())))
+
+
+def test_without_evidence_other_log_odds_do_not_count():
+    rng = np.random.default_rng(0)
+    columns, y = rng.normal(size=(200, N_SIZES + 2)), rng.random(200) < 0.3
+    columns[:, -1] = 0.7
+    weights = fit_path_weights(columns, y, np.ones(200)).weight
+    assert weights[-1] == 0
+    assert weights[-2] < 0.5
+    one_class = fit_path_weights(columns, np.zeros(200, dtype=bool), np.ones(200)).weight
+    np.testing.assert_array_equal(one_class, [1] * N_SIZES + [0] * 2)
 
 
 def test_true_weights_are_found():

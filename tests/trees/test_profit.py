@@ -212,6 +212,13 @@ class TestPruning:
             ProfitTree(prune=0.2).fit(X, y)
 
 
+def fitted_with_what_was_said(model, X, y, weight, gains):
+    """Fit a forest, and return what trees said of the rows that they had not seen."""
+    with model._learning_from(gains, len(y)):
+        model._fit(*model._start(X, y, weight))
+        return model._out_of_fold
+
+
 class TestForest:
     @pytest.mark.parametrize("vote", ["mean", "max", "majority"])
     def test_votes(self, payments, vote):
@@ -269,13 +276,13 @@ class TestForest:
             changed += (scores != honest).any()
         assert changed
 
-    @pytest.mark.parametrize("missing", [False, True])
-    def test_odds_against_stakes(self, payments, missing):
+    @pytest.mark.parametrize(("missing", "n_boosted"), [(False, 0), (True, 0), (True, 12)])
+    def test_odds_against_stakes(self, payments, missing, n_boosted):
         X, y, gains = (part[:600].copy() for part in payments)
         if missing:
             X[::7, 2] = np.nan
         weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
-        model = ProfitForest(12, max_depth=4, random_state=0).fit(X, y, weight, gains=gains)
+        model = ProfitForest(12, n_boosted=n_boosted, max_depth=4, random_state=0).fit(X, y, weight, gains=gains)
         rate = weight @ y / weight.sum()
 
         def log_odds(w, p, a, b):
@@ -283,12 +290,20 @@ class TestForest:
 
         out_of_bag = naive.mean_steps(model, X, log_odds, out_of_bag=True)
         assert np.isnan(out_of_bag).any()  # a few rows are in all bags
-        path, constant = naive.path_weights(out_of_bag, y, weight)
-        np.testing.assert_allclose(model.path_weights_, path, rtol=1e-4)
+        said = fitted_with_what_was_said(model, X, y, weight, gains)
+        np.testing.assert_allclose(said[:, :6], out_of_bag, rtol=1e-9, atol=1e-9)
+        assert said.shape[1] == 6 + (n_boosted > 0)
+        path, constant = naive.path_weights(said, y, weight)
+        found = [*model.path_weights_, *[model.boosted_weight_] * (n_boosted > 0)]
+        np.testing.assert_allclose(found, path, rtol=1e-4)
         leaf = model.stakes_.graph.apply(X)
         pairs = weight[:, None] * naive_profit.stakes(gains)
         stakes = np.array([np.log(np.divide(*pairs[leaf == own].sum(axis=0))) for own in leaf])
-        expected = naive.mean_steps(model, X, log_odds, out_of_bag=False) @ path + constant + stakes
+        columns = naive.mean_steps(model, X, log_odds, out_of_bag=False)
+        if n_boosted:
+            assert len(model.boosted_) == n_boosted
+            columns = np.column_stack((columns, naive.boosted_log_odds(model.boosted_, X, y, weight)))
+        expected = columns @ path + constant + stakes
         np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-4, atol=1e-4)
         clear = np.abs(expected) > 1e-4
         np.testing.assert_array_equal((model.predict(X) == 1)[clear], (expected > 0)[clear])
@@ -308,13 +323,39 @@ class TestForest:
     def test_the_weights_of_an_honest_score_do_not_know_the_row(self, payments):
         X, y, gains = (part[:300] for part in payments)
         model = ProfitForest(60, max_depth=4, random_state=0).fit(X, y, gains=gains)
-        out_of_bag = model._out_of_bag_steps(X)
+        said = fitted_with_what_was_said(model, X, y, np.ones(len(y)), gains)
         honest = model.honest_scores(X, y, gains=gains)
         stakes = model.stakes_.score(X)
         for train, test in model._folds(5).split(X, y):
-            path, constant = naive.path_weights(out_of_bag[train], y[train], np.ones(len(train)))
-            expected = out_of_bag[test] @ path + constant + stakes[test]
+            path, constant = naive.path_weights(said[train], y[train], np.ones(len(train)))
+            expected = said[test] @ path + constant + stakes[test]
             np.testing.assert_allclose(honest[test], expected, rtol=1e-4, atol=1e-4)
+
+    def test_nothing_is_kept_of_the_rows(self, payments):
+        X, y, gains = payments
+        model = ProfitForest(5, n_boosted=5, max_depth=3, random_state=0).fit(X, y, gains=gains)
+        arrays = {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
+        assert not [name for name, value in arrays.items() if len(value) >= len(y)]
+        assert not hasattr(model, "_gains")
+
+    def test_what_short_trees_said_of_a_row_they_did_not_learn_from_it(self, payments):
+        X, y, gains = (part[:400] for part in payments)
+        weight = np.ones(len(y))
+        model = ProfitForest(30, n_boosted=10, max_depth=2, random_state=0)
+        said = fitted_with_what_was_said(model, X, y, weight, gains)[:, 6]
+        row = int(np.flatnonzero(y)[0])
+        heavy = np.where(np.arange(len(y)) == row, 5.0, 1.0)
+        same = fitted_with_what_was_said(model, X, y, heavy, gains)[:, 6] == said
+        assert same[row]
+        assert same.mean() == pytest.approx(1 / 3, abs=0.01)  # the rows of its fold, whose trees saw neither
+
+    @pytest.mark.parametrize("few", [1, 2])
+    def test_short_trees_need_two_rows_of_each_class(self, payments, few):
+        X, y, _ = payments
+        rows = np.r_[np.flatnonzero(y == 0)[:60], np.flatnonzero(y == 1)[:few]]
+        model = ProfitForest(10, n_boosted=4, random_state=0).fit(X[rows], y[rows])
+        assert len(model.boosted_) == (0 if few == 1 else 4)
+        assert np.isfinite(model.score_samples(X)).all()
 
     def test_scores_that_say_nothing(self):
         X, y = np.arange(60.0)[:, None], np.arange(60) % 2
@@ -329,7 +370,7 @@ class TestForest:
         duckdb = pytest.importorskip("duckdb")
         X, y, gains = (part[:400] for part in payments)
         for vote in ("odds", "mean"):
-            model = ProfitForest(4, vote=vote, max_depth=3, random_state=0).fit(X, y, gains=gains)
+            model = ProfitForest(4, n_boosted=3, vote=vote, max_depth=3, random_state=0).fit(X, y, gains=gains)
             given = duckdb.connect().from_df(pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]))
             found = given.project(f"{model.to_sql()} AS score").df()["score"]
             np.testing.assert_array_equal(found, model.score_samples(X))

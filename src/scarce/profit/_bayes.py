@@ -151,13 +151,6 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         honest = self._honest_scores(X, y, sample_weight)
         return Profit().best_threshold(honest, y, sample_weight, gains=gains).threshold
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, gains: Any = None, period: Any = None) -> Self:
-        """Fit the classifier and its calibration; see :meth:`ProfitClassifier.fit`."""
-        try:
-            return super().fit(X, y, sample_weight, gains, period)
-        finally:
-            self.__dict__.pop("_out_of_fold", None)
-
     def expected_gain(self, X: Any, gains: GainsLike) -> FloatArray:
         """Return how much more each row is expected to earn if it is called positive: the worth of a check."""
         probability = self.score_samples(X)

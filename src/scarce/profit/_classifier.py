@@ -108,7 +108,9 @@ class ProfitClassifier(RareEventClassifier):
         try:
             yield
         finally:
-            del self._gains  # as large as the training rows, and of no use afterwards
+            # As large as the training rows, and of no use afterwards.
+            del self._gains
+            self.__dict__.pop("_out_of_fold", None)
 
     def _copy_for(self, rows: NDArray[np.intp]) -> Self:
         model = super()._copy_for(rows)

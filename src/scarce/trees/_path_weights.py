@@ -55,24 +55,27 @@ def fit_path_weights(steps: FloatArray, positive: NDArray[np.bool_], weight: Flo
     """Return the weights whose sum of steps gives the log-odds of rows best; rows without steps (NaN) are left out.
 
     The weights minimise the log-loss plus (w - 1)² / 2 times the variance of the steps: without evidence a step counts
-    as it is. None is negative, so that a step to a node with more positives never lowers the score.
+    as it is. None is negative, so that a step to a node with more positives never lowers the score. Columns beyond the
+    `N_SIZES` steps are other log-odds of the rows, which without evidence do not count: w² / 2 instead.
     """
+    usual = np.where(np.arange(steps.shape[1]) < N_SIZES, 1.0, 0.0)
     of_all = float(log_ratio(weight @ positive, weight @ ~positive))
     known = ~np.isnan(steps[:, 0]) & (weight > 0)
     steps, positive, weight = steps[known], positive[known], weight[known]
     if positive.all() or not positive.any():
-        return PathWeights(np.ones(N_SIZES), of_all)  # the log-odds of the root, where all steps begin
+        return PathWeights(usual, of_all)  # the log-odds of the root, where all steps begin
     share = weight / weight.sum()
     middle = share @ steps
     centred = steps - middle
     deviation = np.sqrt(share @ centred**2)
     used = deviation > 1e-12
     spread = deviation[used]
+    before = usual[used] * spread
     columns, n = centred[:, used] / spread, len(share)
 
     def loss(point: FloatArray) -> tuple[float, FloatArray]:
         score = columns @ point[1:] + point[0]
-        away = point[1:] - spread
+        away = point[1:] - before
         slope = share * (expit(score) - positive)
         value = share @ (np.logaddexp(0, score) - positive * score) + away @ away / (2 * n)
         return float(value), np.concatenate(([slope.sum()], slope @ columns + away / n))
@@ -80,12 +83,12 @@ def fit_path_weights(steps: FloatArray, positive: NDArray[np.bool_], weight: Flo
     rate = share @ positive
     found = minimize(
         loss,
-        np.concatenate(([np.log(rate / (1 - rate))], spread)),
+        np.concatenate(([np.log(rate / (1 - rate))], before)),
         jac=True,
         method="L-BFGS-B",
         bounds=[(None, None), *((_LEAST_WEIGHT * s, None) for s in spread)],
         options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-9},
     ).x
-    best = np.ones(N_SIZES)
+    best = usual.copy()
     best[used] = found[1:] / spread
     return PathWeights(best, float(found[0] - best @ middle))

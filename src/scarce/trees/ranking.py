@@ -166,7 +166,7 @@ class APTree(_RankingTree):
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         criterion = self.criterion if self.top_k is None else "top_k"
         rule = self._rule(criterion, self.max_depth)
-        graph = grow_tree(*data[1:], rule, budget=self._rows_to_check(data.stats[:, 0]), seed=seed)
+        graph = grow_tree(*data[1:], rule, parameter=self._rows_to_check(data.stats[:, 0]), seed=seed)
         sums = graph.leaf_sums()
         value = sums[:, 1] / sums[:, 0]
         return self._scored(data, graph, value, _half_gaps(value))

@@ -19,9 +19,10 @@ AP_MAX = 3  # the larger of AP_left and AP_right
 WERM = 4  # weighted error of LeafRank, never 0: it splits while it can; the parameter is the share of the ranking node
 BALANCED = 5  # Gini with both classes weighted equally in the ranking node; the same parameter
 TOP_K = 6  # positives among the first k rows; the parameter is the part of the budget that reaches the node
-PROFIT = 7  # the mean profit of labels drawn by the node's class shares, children weighted by size
-PROFIT_PRINTED = 8  # the same with children unweighted, as the thesis prints it
-COST = 9  # the better of the two constant labels (Correa Bahnsen's cost)
+NEWTON = 7  # what a step of Newton's takes off a loss; w and p hold its curvature and its slope, the parameter is added
+PROFIT = 8  # the mean profit of labels drawn by the node's class shares, children weighted by size
+PROFIT_PRINTED = 9  # the same with children unweighted, as the thesis prints it
+COST = 10  # the better of the two constant labels (Correa Bahnsen's cost)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -54,6 +55,8 @@ def split_gain(
         return 2 * (posl * v - pos * vl) ** 2 / (vl * (v - vl) * v)
     if criterion == TOP_K:
         return max(_found(parameter, wl, pl, wr, pr), _found(parameter, wr, pr, wl, pl)) - min(parameter, w) * p / w
+    if criterion == NEWTON:
+        return pl * pl / (wl + parameter) + pr * pr / (wr + parameter) - p * p / (w + parameter)
     ar, br = a - al, b - bl
     if criterion == COST:
         return max(al, bl) + max(ar, br) - max(a, b)

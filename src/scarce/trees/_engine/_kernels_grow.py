@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scarce.trees._engine._kernels_criteria import COST, PROFIT, TOP_K
+from scarce.trees._engine._kernels_criteria import COST, NEWTON, PROFIT, TOP_K
 from scarce.trees._engine._kernels_split import (
     MISSING_BIN,
     WORDS,
@@ -201,7 +201,7 @@ def grow(
         open_ = depth < rule.max_depth and n >= 2 and n >= 2 * rule.min_samples_leaf
         if rule.inherit:
             open_ = open_ and inherited < 1.0
-        elif rule.criterion != COST:  # rows of one class may still earn more with different labels
+        elif rule.criterion != COST and rule.criterion != NEWTON:  # for these, rows of one class may still differ
             open_ = open_ and 0 < sums[1] < sums[0]
         if rule.criterion == TOP_K:
             open_ = open_ and 0 < budget < sums[0]

@@ -31,8 +31,8 @@ def split_sorted(
     """Return (gain, last code on the left, first code on the right, whether missing values go left).
 
     `order` lists rows by value, missing ones last. With one row enough for a leaf, cuts inside a run of rows of
-    one class are passed over: every gain but money's and the budget's is convex along such a run, so that its best cut
-    is at an end of it. A run at either end of the order ends with the first or the last cut.
+    one class are passed over: the gains of class shares are convex along such a run, so that its best cut is at an end
+    of it. A run at either end of the order ends with the first or the last cut.
     """
     w, p, a, b = sums[0], sums[1], sums[2], sums[3]
     wide = rule.criterion >= PROFIT

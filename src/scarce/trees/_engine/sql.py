@@ -12,8 +12,10 @@ from scarce.trees._engine.tree import Graph, LeafScores
 __all__ = ["to_sql"]
 
 
-def to_sql(trees: Iterable[tuple[Graph, LeafScores]], names: Sequence[str], *, quote: str = '"') -> str:
-    """Return the mean score of the trees as one SQL expression, which DuckDB evaluates to the same numbers.
+def to_sql(
+    trees: Iterable[tuple[Graph, LeafScores]], names: Sequence[str], *, quote: str = '"', mean: bool = True
+) -> str:
+    """Return the mean or the sum of trees as one SQL expression, which DuckDB evaluates to the same numbers.
 
     The expression has each test once, or twice: a tree of trees does not repeat a tree that many leaves lead to. Every
     number is written as a DOUBLE that reads back to the same bits, and the operations and their order are those of the
@@ -31,12 +33,15 @@ def to_sql(trees: Iterable[tuple[Graph, LeafScores]], names: Sequence[str], *, q
         The column of each feature.
     quote : str, default='"'
         Put around the names of columns, and doubled inside of them.
+    mean : bool, default=True
+        Whether to divide by the number of trees.
     """
     columns = [f"{quote}{name.replace(quote, 2 * quote) if quote else name}{quote}" for name in names]
     scores = [_Tree(graph, leaves, columns).score(0) for graph, leaves in trees]
     if len(scores) == 1:
         return scores[0]
-    return "(" + "\n+ ".join(scores) + f") / {_double(len(scores))}"
+    total = "\n+ ".join(scores)
+    return f"({total}) / {_double(len(scores))}" if mean else total
 
 
 class _Tree:

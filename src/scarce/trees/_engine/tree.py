@@ -24,6 +24,7 @@ CRITERIA = {
     "werm": criteria.WERM,
     "balanced": criteria.BALANCED,
     "top_k": criteria.TOP_K,
+    "newton": criteria.NEWTON,
     "profit": criteria.PROFIT,
     "profit_printed": criteria.PROFIT_PRINTED,
     "cost": criteria.COST,
@@ -120,12 +121,12 @@ class _Scratch(NamedTuple):
 
 
 def grow_tree(
-    columns: Columns, order: NDArray[np.int32], stats: FloatArray, rule: Rule, *, budget: float = 0.0, seed: int = 0
+    columns: Columns, order: NDArray[np.int32], stats: FloatArray, rule: Rule, *, parameter: float = 0.0, seed: int = 0
 ) -> Graph:
-    """Grow one tree on the rows with a positive weight; `budget` is the weight of rows to be checked, for "top_k"."""
+    """Grow one tree on the rows with a positive weight; `parameter` is that of the criterion."""
     rows, order, whole = _start(order, stats)
     scratch, nodes = _allocate(columns, len(stats), len(rows), rule, meta=False)
-    n = grow(columns, rows, order, stats, whole, 0, len(rows), rule, float(budget), np.uint64(seed), scratch, nodes)
+    n = grow(columns, rows, order, stats, whole, 0, len(rows), rule, float(parameter), np.uint64(seed), scratch, nodes)
     leaf = nodes.feature[:n] < 0
     nodes.jump[:n][leaf] = -1 - np.arange(leaf.sum())
     nodes.first[0], nodes.end[0] = 0, n
