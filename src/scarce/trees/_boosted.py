@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.special import expit
 
 from scarce.base import FloatArray
 from scarce.profit._gains import log_ratio
 from scarce.trees._base import GrownTree, TreeData
-from scarce.trees._engine import CRITERIA, Rule, grow_tree
+from scarce.trees._engine import CRITERIA, Rule, encode_columns, grow_tree
 from scarce.trees.profit import constant_scores, in_units
 
-__all__ = ["Boosted", "boost"]
+__all__ = ["Boosted", "boost", "boost_in_turn"]
 
 _DEPTH = 4
 _MIN_SAMPLES_LEAF = 20
 _RATE = 0.1
 _ADDED_CURVATURE = 5.0
+_BINS = 255  # enough for trees that part many rows at a time
+_FOLDS = 3
 
 
 class Boosted(NamedTuple):
@@ -49,3 +52,34 @@ def boost(data: TreeData, n_trees: int, max_features: int, seed: int) -> Boosted
         log_odds += tree.score(data.X)
         trees.append(tree)
     return Boosted(start, trees, log_odds)
+
+
+def boost_in_turn(
+    data: TreeData, n_trees: int, max_features: int, *, seed: int, n_jobs: int | None
+) -> tuple[Boosted, FloatArray]:
+    """Grow trees on all rows, and on all but one fold at a time.
+
+    Returns
+    -------
+    Boosted
+        The trees on all rows.
+    ndarray of shape (n_rows, 1)
+        The log-odds of each row by trees that did not see it. No column, and no trees above, if there are to be none or
+        if a class has a single row.
+    """
+    weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
+    kinds = [np.flatnonzero(rows) for rows in (positive, ~positive & (weight > 0), weight == 0)]
+    n_folds = min(_FOLDS, *map(len, kinds[:2]))
+    if n_trees == 0 or n_folds < 2:
+        return Boosted(0.0, [], np.empty(0)), np.empty((len(weight), 0))
+    rng = np.random.default_rng(seed)
+    fold = np.empty(len(weight), dtype=np.intp)
+    for rows in kinds:
+        fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
+    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS), data.stats[:, :2])
+    seen = [np.ones(len(weight)), *(fold != k for k in range(n_folds))]
+    on_all, *others = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(boost)(binned._replace(stats=binned.stats * kept[:, None]), n_trees, max_features, part_seed)
+        for kept, part_seed in zip(seen, rng.integers(2**32, size=len(seen)), strict=True)
+    )
+    return on_all, np.choose(fold, [other.log_odds for other in others])[:, None]

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -15,8 +14,8 @@ from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray
 from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData
-from scarce.trees._boosted import Boosted, boost
-from scarce.trees._engine import encode_columns, grow_tree
+from scarce.trees._boosted import boost_in_turn
+from scarce.trees._engine import grow_tree
 from scarce.trees._engine.sql import to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
@@ -25,8 +24,6 @@ from scarce.trees.profit import ProfitTree, ProfitTrees, constant_scores, in_uni
 
 __all__ = ["ProfitForest"]
 
-_FOLDS = 3  # that tell how much to believe short trees
-_BINS = 255  # for short trees, which look at many rows at a time
 _DEPTH_OF_STAKES = 10  # a thousand leaves for what is mostly a plain function of an amount
 
 
@@ -229,7 +226,8 @@ class ProfitForest(ProfitTrees, TreeForest):
         """Weigh the steps of the trees, and what short trees say, by rows that neither had seen."""
         weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
         self._rate = float(weight @ positive / weight.sum())
-        boosted, by_others = self._boost(data)
+        half = (self.n_features_in_ + 1) // 2
+        boosted, by_others = boost_in_turn(data, self.n_boosted, half, seed=self._tree_seeds[0], n_jobs=self.n_jobs)
         self._out_of_fold = np.column_stack((self._out_of_bag_steps(data.X), by_others))
         found = fit_path_weights(self._out_of_fold, positive, weight)
         self.path_weights_, self.boosted_weight_ = found.weight[:N_SIZES], float(found.weight[N_SIZES:].sum())
@@ -240,26 +238,6 @@ class ProfitForest(ProfitTrees, TreeForest):
         self.boosted_ = [
             GrownTree(tree.graph, constant_scores(self.boosted_weight_ * tree.scores.value)) for tree in boosted.trees
         ]
-
-    def _boost(self, data: TreeData) -> tuple[Boosted, FloatArray]:
-        """Grow short trees on all rows; return them, and a column of log-odds by trees that did not see the row."""
-        weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
-        kinds = [np.flatnonzero(rows) for rows in (positive, ~positive & (weight > 0), weight == 0)]
-        n_folds = min(_FOLDS, *map(len, kinds[:2]))
-        if self.n_boosted == 0 or n_folds < 2:
-            return Boosted(0.0, [], np.empty(0)), np.empty((len(weight), 0))
-        rng = np.random.default_rng(self._tree_seeds[0])
-        fold = np.empty(len(weight), dtype=np.intp)
-        for rows in kinds:
-            fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
-        binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS), data.stats[:, :2])
-        half = (self.n_features_in_ + 1) // 2
-        seen = [np.ones(len(weight)), *(fold != k for k in range(n_folds))]
-        on_all, *parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(boost)(binned._replace(stats=binned.stats * kept[:, None]), self.n_boosted, half, seed)
-            for kept, seed in zip(seen, rng.integers(2**32, size=len(seen)), strict=True)
-        )
-        return on_all, np.choose(fold, [part.log_odds for part in parts])[:, None]
 
     def _steps(self, tree: GrownTree) -> FloatArray:
         """Return how the log-odds of the class change on the way to each leaf, by the size of nodes."""
