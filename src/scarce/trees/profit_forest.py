@@ -116,9 +116,9 @@ class ProfitForest(ProfitTrees, TreeForest):
     two, are one more column for which a weight is found, beside the steps: 0 where they do not help. That a forest is
     boosted by what it missed is due to Ghosal and Hooker; here both learn the class, and the weights part the work.
 
-    On the mean of three sets with money in them it earned a little less than the Bayes rule on boosted trees did
-    (:class:`~scarce.profit.BayesProfitClassifier`): more on loans, about as much on payments, less on card payments.
-    :class:`~scarce.boosting.ProfitBoosting` earned as much as the rule.
+    On the mean of three sets with money in them it earned more than the Bayes rule on boosted trees did
+    (:class:`~scarce.profit.BayesProfitClassifier`): on payments and loans, and about as much on card payments. Without
+    short trees it earned as much on the mean, and less on card payments.
 
     References
     ----------
