@@ -113,8 +113,9 @@ class ProfitForest(ProfitTrees, TreeForest):
     Trees on bags are good at what is true of few rows, and poor at sums of many small effects, which each of them would
     have to find anew in every branch. So short boosted trees have a say: by the log-loss, of at most 16 leaves and with
     half of the features for a split, drawn anew. Their log-odds for the rows of a third, by trees grown on the other
-    two, are one more column for which a weight is found, beside the steps: 0 where they do not help. That a forest is
-    boosted by what it missed is due to Ghosal and Hooker; here both learn the class, and the weights part the work.
+    two, are one more column for which a weight is found, beside the steps: next to 0 where they do not help. That a
+    forest is boosted by what it missed is due to Ghosal and Hooker; here both learn the class, and the weights part the
+    work.
 
     On the mean of three sets with money in them it earned more than the Bayes rule on boosted trees did
     (:class:`~scarce.profit.BayesProfitClassifier`): on payments and loans, and about as much on card payments. Without
