@@ -85,6 +85,7 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "profit-latency": profit.profit_latency,
     "profit-payments": profit_money.profit_payments,
     "profit-creditcard": profit_money.profit_creditcard,
+    "profit-creditcard-orderings": profit_money.profit_creditcard_orderings,
     "profit-creditcard-time": profit_money.profit_creditcard_time,
     "profit-credit": profit_money.profit_credit,
     "ap-boosting": ap_boosting.ap_boosting,

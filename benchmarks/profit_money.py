@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from benchmarks.profit_models import NO_LIGHTGBM, Problem, credit, creditcard, decide, earned, payments
+from benchmarks.profit_models import (
+    NO_LIGHTGBM,
+    Problem,
+    credit,
+    creditcard,
+    decide,
+    decide_as_in_the_thesis,
+    earned,
+    payments,
+)
 from benchmarks.rows import Bar, Detail, Row, Run
 from scarce.datasets import DatasetUnavailable
 
@@ -56,24 +65,62 @@ def profit_creditcard_time(run: Run) -> list[Row]:
     return _table(run, "later card payments", lambda: [creditcard(by_time=True)], slow=True)
 
 
+def profit_creditcard_orderings(run: Run) -> list[Row]:
+    """Return the thesis's models alone on card payments, in folds drawn ten times: few frauds leave much to chance."""
+    name = "card payments, ten times"
+    return _if_possible(run, lambda: _judge_orderings(name, creditcard(by_time=False, repeats=10), run), slow=True)
+
+
 def profit_credit(run: Run) -> list[Row]:
     """Return the same on loans, in folds."""
     return _table(run, "loans", lambda: [credit()], slow=True)
 
 
 def _table(run: Run, name: str, problems: Callable[[], list[Problem]], *, slow: bool = False) -> list[Row]:
+    return _if_possible(run, lambda: _judge(name, problems(), run), slow=slow)
+
+
+def _if_possible(run: Run, judge: Callable[[], list[Row]], *, slow: bool) -> list[Row]:
     what = "share of the profit of perfect decisions"
     if run.quick and slow:
         return [Row(what, note="left out by --quick: takes minutes")]
     if not importlib.util.find_spec("lightgbm"):
         return [Row(what, note=NO_LIGHTGBM)]
     try:
-        return _judge(name, problems(), run)
+        return judge()
     except DatasetUnavailable as error:
         return [Row(what, note=str(error))]
 
 
+class _Decided(NamedTuple):
+    """What models decided on the judged rows, and what that is worth."""
+
+    y: Any
+    share: dict[str, Any]  # how often each row was called positive, of the times that it was judged
+    missed: dict[str, Any]  # as a share of the profit of perfect decisions, by row
+    most: float  # that profit
+    nothing_called: float  # what is earned without calling any row
+
+
 def _judge(name: str, together: list[Problem], run: Run) -> list[Row]:
+    decided = _decisions(name, together, run, decide)
+    _JUDGED[name] = decided.missed
+    _tell_table(name, run, decided)
+    _tell_orderings(name, run, decided.missed)
+    rows = _against_others(f"share of the profit of perfect decisions, {name}", decided.missed)
+    return rows + _on_the_mean(run)
+
+
+def _judge_orderings(name: str, problem: Problem, run: Run) -> list[Row]:
+    decided = _decisions(name, [problem], run, decide_as_in_the_thesis)
+    _tell_orderings(name, run, decided.missed)
+    verdicts = [row[-1] for row in run.details[-1].rows]
+    told = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+    note = ", ".join(f"{times} {verdict}" for verdict, times in told.items())
+    return [Row(f"orderings of the thesis that are told, {name}", len(verdicts) - told.get("undecided", 0), note=note)]
+
+
+def _decisions(name: str, together: list[Problem], run: Run, decide: Callable[..., dict[str, Any]]) -> _Decided:
     first = np.cumsum([0] + [len(problem.y) for problem in together])
     y = np.concatenate([problem.y for problem in together])
     gains = np.concatenate([problem.gains for problem in together])
@@ -97,15 +144,11 @@ def _judge(name: str, together: list[Problem], run: Run) -> list[Row]:
     perfect = np.where(y, flagged, passed)
     most = perfect.sum()
     missed = {model: (perfect - often * flagged - (1 - often) * passed) / most for model, often in share.items()}
-    _JUDGED[name] = missed
-    _tell_table(name, run, y, share, missed, (most, passed.sum()))
-    _tell_orderings(name, run, missed)
-    rows = _against_others(f"share of the profit of perfect decisions, {name}", missed)
-    return rows + _on_the_mean(run)
+    return _Decided(y, share, missed, most, passed.sum())
 
 
-def _tell_table(name: str, run: Run, y: Any, share: Any, missed: Any, earns: tuple[float, float]) -> None:
-    most, nothing_called = earns
+def _tell_table(name: str, run: Run, decided: _Decided) -> None:
+    y, share, missed, most, nothing_called = decided
     table: list[list[str | float]] = []
     for model, lost in missed.items():
         low, high = _interval(_resampled(lost - missed["Bayes rule"]))

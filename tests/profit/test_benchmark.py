@@ -72,6 +72,25 @@ def test_an_ordering_is_confirmed_where_the_interval_says_so():
     assert verdicts["GB_prof < RF_mean-prof"] == verdicts["GB_prof < GB_tune-prof"] == "confirmed"
 
 
+def test_how_many_orderings_are_told(monkeypatch):
+    y, good, bad, gains = decisions(400)
+    problem = Problem(np.zeros((400, 1)), y, gains, [(np.arange(100), np.arange(100, 400))] * 3, True)
+    other = np.random.default_rng(1).permutation(bad)  # as bad, and open to both sides
+
+    def decide(problem, split, seed):
+        called = {"GB_prof": good, "GB_tune-prof": other}
+        return {model: called.get(model, bad)[100:] == 1 for model in profit_money.PRINTED}
+
+    monkeypatch.setattr(profit_money, "decide_as_in_the_thesis", decide)
+    run = Run()
+    with joblib.parallel_config("threading"):
+        (row,) = profit_money._judge_orderings("card payments", problem, run)
+    verdicts = [told[-1] for told in run.details[0].rows]
+    assert row.ours == sum(verdict != "undecided" for verdict in verdicts)
+    assert f"{verdicts.count('confirmed')} confirmed" in row.note
+    assert verdicts[0] == verdicts[3] == "confirmed"
+
+
 def test_the_mean_of_three_tables(monkeypatch):
     rng = np.random.default_rng(0)
     models = [*OURS, *profit_money.PRINTED]
