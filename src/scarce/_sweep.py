@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 FloatArray = NDArray[np.float64]
+_OUTCOMES = ("tp", "fp", "tn", "fn")
 
 
 class Sweep:
@@ -99,15 +100,29 @@ class Sweep:
 
 def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
     """Return gains as an (n_samples, 4) array of finite floats, with columns tp, fp, tn, fn."""
-    table = check_array(gains, dtype=np.float64, ensure_2d=False, input_name="gains")
-    if table.shape == (4,):
-        table = np.broadcast_to(table, (n_samples, 4))
-    if table.shape != (n_samples, 4):
+    table = check_array(gains, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="gains")
+    if table.shape not in ((4,), (n_samples, 4)):
         raise ValueError(
             f"gains must have four columns (tp, fp, tn, fn) and {n_samples} rows, or be four "
             f"numbers; got shape {table.shape}."
         )
-    return table
+    refuse_not_finite(table, "Fill it, or leave such rows out of X, y and the gains alike.")
+    return np.broadcast_to(table, (n_samples, 4))
+
+
+def refuse_not_finite(gains: FloatArray, what_to_do: str) -> None:
+    """Raise an error that names the outcome and the rows without a finite gain, if there are any."""
+    if not (missing := ~np.isfinite(gains)).any():
+        return
+    column = int(missing.reshape(-1, 4).any(axis=0).argmax())
+    where = f" in {listed(np.flatnonzero(missing[:, column]))}" if gains.ndim == 2 else ""
+    raise ValueError(f"The gain {_OUTCOMES[column]} is missing or infinite{where}. {what_to_do}")
+
+
+def listed(rows: NDArray[np.intp], most: int = 5) -> str:
+    """Return which rows are meant, for an error message."""
+    shown = ", ".join(map(str, rows[:most].tolist()))
+    return f"row {shown}" if len(rows) == 1 else f"{len(rows)} rows, the first of them {shown}"
 
 
 def _check_scores(scores: ArrayLike) -> FloatArray:

@@ -119,8 +119,8 @@ def test_bad_gains(data, model):
     for bad, message in [
         (gains[:, :3], r"four columns \(tp, fp, tn, fn\) and 1500 rows, or be four numbers; got shape \(1500, 3\)"),
         (gains[:-1], r"four columns .* got shape \(1499, 4\)"),
-        (missing, "gains contains NaN"),
-        (infinite, "gains contains infinity"),
+        (missing, r"gain fn is missing or infinite in row 7\. Fill it"),
+        (infinite, r"gain fn is missing or infinite in row 7\. Fill it"),
         (reversed_, "in 2 rows, the first of them 4, 9"),
         (np.zeros_like(gains), "nothing to learn"),
     ]:
@@ -132,8 +132,8 @@ def test_bad_gains(data, model):
     use = model.predict if isinstance(model, BayesProfitClassifier) else model.predict_proba
     for bad, message in [
         (gains[:-1], r"1500 rows, or be four numbers; got shape \(1499, 4\)"),
-        (missing, "gains contains NaN"),
-        (infinite, "gains contains infinity"),
+        (missing, r"gain fn is missing or infinite in row 7\. Fill it"),
+        (infinite, r"gain fn is missing or infinite in row 7\. Fill it"),
     ]:
         with pytest.raises(ValueError, match=message):
             use(X, gains=bad)

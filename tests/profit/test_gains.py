@@ -121,7 +121,7 @@ def test_nothing_but_arithmetic_is_read(text):
 
 
 def test_powers_have_an_end():
-    with pytest.raises(ValueError, match="fn is no finite number in row 0"):
+    with pytest.raises(ValueError, match="fn is missing or infinite in row 0"):
         Gains(fn="-9**9**9**9")(np.zeros((1, 1)))
 
 
@@ -139,8 +139,8 @@ def test_the_threshold_is_the_best_decision(gains, p):
     ("gains", "message"),
     [
         ([[1, 2, 3]], r"four columns \(tp, fp, tn, fn\) and 1 rows"),
-        ([[1, 0, 1, np.nan]], "NaN"),
-        ([[1, 0, 1, np.inf]], "infinity"),
+        ([[1, 0, 1, np.nan]], "gain fn is missing or infinite in row 0"),
+        ([[1, 0, 1, np.inf]], "gain fn is missing or infinite in row 0"),
         ([[0, 0, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0]], "in 2 rows, the first of them 0, 2"),
     ],
 )

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from scarce._sweep import check_gains
+from scarce._sweep import check_gains, listed, refuse_not_finite
 from scarce.profit._expression import FUNCTIONS, evaluate, names_in
 
-__all__ = ["OUTCOMES", "Gains", "bayes_threshold", "check_learnable", "gain_of_flagging", "log_ratio", "stakes"]
+__all__ = ["Gains", "bayes_threshold", "check_learnable", "gain_of_flagging", "log_ratio", "stakes"]
 
 FloatArray = NDArray[np.float64]
-OUTCOMES = ("tp", "fp", "tn", "fn")
 _MOST_CERTAIN = 15.0  # log-odds
 
 
@@ -188,12 +187,10 @@ class Gains:
         for name in self._names:
             if (bad := np.flatnonzero(~np.isfinite(values[name]))).size:
                 raise ValueError(
-                    f"The column {name!r} of the gains is missing or infinite in {_listed(bad)}. Fill it, or leave "
+                    f"The column {name!r} of the gains is missing or infinite in {listed(bad)}. Fill it, or leave "
                     "these rows out of X, y and the gains alike."
                 )
-        row = np.flatnonzero(~np.isfinite(gains).all(axis=1))
-        outcome = OUTCOMES[int(np.flatnonzero(~np.isfinite(gains[row[0]]))[0])]
-        raise ValueError(f"The gain {outcome} is no finite number in {_listed(row)}. Change {self!r}.")
+        refuse_not_finite(gains, f"Change {self!r}.")
 
 
 def gain_of_flagging(gains: FloatArray, positive: Any) -> FloatArray:
@@ -251,14 +248,9 @@ def check_learnable(gains: ArrayLike, n_samples: int, on_degenerate: Literal["ra
     if on_degenerate == "drop":
         return np.where((xi > 0)[:, None], table, 0.0)
     raise ValueError(
-        f"The gains make no right decision pay, tn - fp + tp - fn ≤ 0, in {_listed(wrong)}. Change them, leave these "
+        f"The gains make no right decision pay, tn - fp + tp - fn ≤ 0, in {listed(wrong)}. Change them, leave these "
         "rows out, or let Gains(..., on_degenerate='drop') set them to 0."
     )
-
-
-def _listed(rows: NDArray[np.intp], most: int = 5) -> str:
-    shown = ", ".join(map(str, rows[:most].tolist()))
-    return f"row {shown}" if len(rows) == 1 else f"{len(rows)} rows, the first of them {shown}"
 
 
 def _refuse_standardised(column: FloatArray, name: str) -> None:
