@@ -211,18 +211,15 @@ def _against_others(what: str, missed: Any, bar: Bar | None = None) -> list[Row]
     """Return a row for each model of ours: its share beside that of the Bayes rule, and what another library has."""
     shares = {model: 1 - float(lost.sum()) for model, lost in missed.items()}
     bayes = shares["Bayes rule"]
-    others = ", ".join(f"{model} {share:.4f}" for model, share in shares.items() if "empulse" in model)
-    return [
-        Row(
-            f"{what}, {model}; peer: the Bayes rule on LightGBM",
-            shares[model],
-            bayes,
-            shares[model] / bayes,
-            bar=bar,
-            note=others,
-        )
-        for model in _OURS
-    ]
+    rows = []
+    for model in _OURS:
+        others = []
+        for other in (name for name in missed if "empulse" in name):
+            low, high = 100 * _interval(_resampled(missed[other] - missed[model]))
+            others.append(f"{other} {shares[other]:.4f}, ours more by {low:+.2f} to {high:+.2f} points")
+        name = f"{what}, {model}; peer: the Bayes rule on LightGBM"
+        rows.append(Row(name, shares[model], bayes, shares[model] / bayes, bar=bar, note="; ".join(others)))
+    return rows
 
 
 def _on_the_mean(run: Run) -> list[Row]:

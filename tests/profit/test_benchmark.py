@@ -128,6 +128,20 @@ def test_orderings_on_three_tables_together(monkeypatch):
     assert rows["RF_max-prof < RF_prof"][2] == "refuted as to its size"
 
 
+def test_another_library_is_told_with_the_interval_of_the_lead():
+    y, good, bad, gains = decisions()
+    perfect = earned(y, y == 1, gains)
+    lost = {
+        name: (perfect - earned(y, called == 1, gains)) / perfect.sum()
+        for name, called in [*((model, good) for model in OURS), ("empulse CSBoost", bad)]
+    }
+    (row, _) = profit_money._against_others("share", lost)
+    share, lead = row.note.split(", ours more by ")
+    assert share == f"empulse CSBoost {1 - lost['empulse CSBoost'].sum():.4f}"
+    low, high = map(float, lead.removesuffix(" points").split(" to "))
+    assert 0 < low < 100 * (lost["empulse CSBoost"] - lost["ProfitBoosting()"]).sum() < high
+
+
 def test_the_orderings_cover_the_models_of_the_thesis():
     assert {model for pair in profit_money.ORDERINGS for model in pair} == set(profit_money.PRINTED)
     assert len(profit_money.ORDERINGS) == 6
