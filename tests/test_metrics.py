@@ -272,7 +272,7 @@ MISTAKES = {
     r"Expected two labels, found 6 \(0, .*, …\)\. .* not scores": lambda: m.gmean_score(Y, S),
     r"gains must have four columns .* got shape \(4, 3\)": lambda: m.profit_score(Y, Y, np.ones((4, 3))),
     r"gains must have four columns .* got shape \(3, 4\)": lambda: m.profit_gap_score(Y, Y, np.ones((3, 4))),
-    "gain fp is missing or infinite. Fill it": lambda: m.savings_score(Y, Y, [1, np.nan, 0, 0]),
+    "gain fp is missing or infinite. Give a finite number": lambda: m.savings_score(Y, Y, [1, np.nan, 0, 0]),
     "sample_weight must hold 4 numbers": lambda: m.profit_score(Y, Y, GAINS, sample_weight=[1, 1, 1, -1]),
     "not zeros alone": lambda: m.precision_at_k(Y, S, 1, sample_weight=[0, 0, 0, 0]),
     "hold 4 numbers": lambda: m.precision_at_k(Y, S, 1, sample_weight=[1, 1]),

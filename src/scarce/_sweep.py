@@ -106,7 +106,8 @@ def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
             f"gains must have four columns (tp, fp, tn, fn) and {n_samples} rows, or be four "
             f"numbers; got shape {table.shape}."
         )
-    refuse_not_finite(table, "Fill it, or leave such rows out of X, y and the gains alike.")
+    by_row = "Fill it, or leave such rows out of X, y and the gains alike."
+    refuse_not_finite(table, by_row if table.ndim == 2 else "Give a finite number.")
     return np.broadcast_to(table, (n_samples, 4))
 
 

@@ -413,8 +413,8 @@ class TestGains:
         [
             (np.zeros((5, 3)), "four columns"),
             (np.tile([1.0, 0, 1, 0], (7, 1)), "got shape"),
-            ([np.nan, 0, 1, 0], "NaN"),
-            ([np.inf, 0, 1, 0], "infinity"),
+            ([np.nan, 0, 1, 0], "gain tp is missing or infinite"),
+            ([np.inf, 0, 1, 0], "gain tp is missing or infinite"),
             ([0, 1, 0, 1], "right decision pay"),
             ([1, 1, 1, 1], "depend on its decision"),
         ],
