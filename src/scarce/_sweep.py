@@ -101,14 +101,16 @@ class Sweep:
 def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
     """Return gains as an (n_samples, 4) array of finite floats, with columns tp, fp, tn, fn."""
     table = check_array(gains, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="gains")
-    if table.shape not in ((4,), (n_samples, 4)):
+    if table.shape == (4,):
+        refuse_not_finite(table, "Give a finite number.")
+        return np.broadcast_to(table, (n_samples, 4))
+    if table.shape != (n_samples, 4):
         raise ValueError(
             f"gains must have four columns (tp, fp, tn, fn) and {n_samples} rows, or be four "
             f"numbers; got shape {table.shape}."
         )
-    by_row = "Fill it, or leave such rows out of X, y and the gains alike."
-    refuse_not_finite(table, by_row if table.ndim == 2 else "Give a finite number.")
-    return np.broadcast_to(table, (n_samples, 4))
+    refuse_not_finite(table, "Fill it, or leave such rows out of X, y and the gains alike.")
+    return table
 
 
 def refuse_not_finite(gains: FloatArray, what_to_do: str) -> None:
