@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -113,11 +114,9 @@ def _judge(name: str, together: list[Problem], run: Run) -> list[Row]:
 
 def _judge_orderings(name: str, problem: Problem, run: Run) -> list[Row]:
     decided = _decisions(name, [problem], run, decide_as_in_the_thesis)
-    _tell_orderings(name, run, decided.missed)
-    verdicts = [row[-1] for row in run.details[-1].rows]
-    told = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
-    note = ", ".join(f"{times} {verdict}" for verdict, times in told.items())
-    return [Row(f"orderings of the thesis that are told, {name}", len(verdicts) - told.get("undecided", 0), note=note)]
+    times = Counter(_tell_orderings(name, run, decided.missed))
+    note = ", ".join(f"{n} {verdict}" for verdict, n in times.items())
+    return [Row(f"orderings of the thesis that are told, {name}", times.total() - times["undecided"], note=note)]
 
 
 def _decisions(name: str, together: list[Problem], run: Run, decide: Callable[..., dict[str, Any]]) -> _Decided:
@@ -170,16 +169,19 @@ def _tell_table(name: str, run: Run, decided: _Decided) -> None:
     run.details.append(Detail(title, [*columns, "precision", "recall", "F1"], table))
 
 
-def _tell_orderings(name: str, run: Run, missed: Any) -> None:
+def _tell_orderings(name: str, run: Run, missed: Any) -> list[str]:
     """Say of each ordering whether the smaller gap is smaller, and if that is open, whether by as much as printed."""
-    verdicts: list[list[str | float]] = []
+    table: list[list[str | float]] = []
+    verdicts = []
     for better, worse in ORDERINGS:
         less, more = _resampled(missed[better], missed[worse])
         low, high = _interval(less - more)
         ratio, printed, verdict = _verdict((better, worse), _interval(less / more))
-        verdicts.append([f"{better} < {worse}", f"{low:+.2%} to {high:+.2%}", ratio, printed, verdict])
+        table.append([f"{better} < {worse}", f"{low:+.2%} to {high:+.2%}", ratio, printed, verdict])
+        verdicts.append(verdict)
     columns = ["ordering", "difference of the gaps, 95 %", "ratio, 95 %", "printed", ""]
-    run.details.append(Detail(f"{name}: orderings of the gap", columns, verdicts))
+    run.details.append(Detail(f"{name}: orderings of the gap", columns, table))
+    return verdicts
 
 
 def _tell_orderings_together(run: Run, names: tuple[str, ...]) -> None:
