@@ -1,4 +1,4 @@
-"""How the documentation is built: ``make docs``."""
+"""The settings of the documentation, which ``make docs`` builds."""
 
 from typing import Any
 

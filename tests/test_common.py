@@ -1,4 +1,4 @@
-"""What holds for every estimator of the registry."""
+"""The promises that every estimator of the registry keeps."""
 
 import pickle
 import warnings
@@ -153,7 +153,7 @@ class TestContract:
         order = np.random.default_rng(0).permutation(len(X))
         model, permuted = clone(estimator).fit(X, y), clone(estimator).fit(X[order], y[order])
         if _splits_rows(estimator):
-            # Honest scores come from a split by position, so the cut may move; the score may not.
+            # Honest scores come from a split by position, so the threshold may move; the score may not.
             np.testing.assert_allclose(model.score_samples(X), permuted.score_samples(X), rtol=1e-3, atol=1e-6)
             return
         # Sums over the rows, taken in another order, may differ in the last bits.
@@ -213,10 +213,10 @@ class TestContract:
 
         X, y = rows
         model = clone(estimator).fit(X, y)
-        told = model.explain(X[:4])
-        assert len(told) == 4
-        json.dumps(told)
-        assert [row["score"] for row in told] == pytest.approx(model.score_samples(X[:4]))
+        explained = model.explain(X[:4])
+        assert len(explained) == 4
+        json.dumps(explained)
+        assert [row["score"] for row in explained] == pytest.approx(model.score_samples(X[:4]))
 
     def test_fits_into_scikit_learn(self, estimator, rows):
         X, y = rows
@@ -280,7 +280,7 @@ class TestThreshold:
         lax = clone(estimator).set_params(threshold=ob.Profit()).fit(X, y, gains=gains)
         strict = clone(estimator).set_params(threshold=ob.Profit()).fit(X, y, gains=gains * [1, 100, 1, 1])
         if isinstance(estimator, ProfitClassifier):
-            # Its score knows the gains already, so that the cut need not move.
+            # Its score knows the gains already, so that the threshold need not move.
             assert lax.predict(X).sum() > strict.predict(X).sum()
         else:
             assert lax.threshold_ < strict.threshold_
@@ -330,7 +330,7 @@ class TestThreshold:
 
 
 def _splits_rows(estimator):
-    """Whether honest scores depend on which rows share a fold."""
+    """Return whether honest scores depend on which rows share a fold."""
     cross_fitting = scarce.RareEventClassifier._honest_scores
     return (
         isinstance(estimator, scarce.TunedThreshold | ConeClassifier) or type(estimator)._honest_scores is cross_fitting

