@@ -1,7 +1,11 @@
 """The promises that every estimator of the registry keeps."""
 
 import pickle
+import re
+import sys
 import warnings
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,8 +22,20 @@ from scarce import objectives as ob
 from scarce.fmeasure import ConeClassifier
 from scarce.profit import ProfitClassifier
 
-EXAMPLES = [instance for _, cls in scarce.all_estimators() for instance in cls._examples()]
-DEFAULTS = [next(cls._examples()) for _, cls in scarce.all_estimators()]
+
+
+def documented_method():
+    """Return the class that the page on adding a method shows, importable as if it stood in a file of the library."""
+    page = Path(__file__).resolve().parents[1] / "docs" / "adding-a-method.md"
+    module = ModuleType("scarce.documented")
+    exec(re.search(r"```python\n(.*?)```", page.read_text(), re.DOTALL)[1], vars(module))
+    sys.modules[module.__name__] = module
+    return module.NearestCentre
+
+
+ESTIMATORS = [cls for _, cls in scarce.all_estimators()] + [documented_method()]
+EXAMPLES = [instance for cls in ESTIMATORS for instance in cls._examples()]
+DEFAULTS = [next(cls._examples()) for cls in ESTIMATORS]
 
 _COPIES = (
     "A weight says how much a row counts in the objective, not how many copies of it exist: copies would be each "
@@ -39,6 +55,7 @@ EXPECTED_FAILURES = {
     "ProfitBoosting": {},
     "APTree": {},
     "MetaAP": {},
+    "NearestCentre": {_WEIGHTS_AS_COPIES: "Weights count in the objective, and not in the centres."},
     "TreeRank": {},
     "MetaAPForest": {_WEIGHTS_AS_COPIES: _BAGS},
     "ProfitForest": {_WEIGHTS_AS_COPIES: _BAGS},
