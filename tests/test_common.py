@@ -272,6 +272,12 @@ class TestContract:
             clone(estimator).fit(broken, y)
 
 
+def test_no_estimator_overrides_fit():
+    for _, cls in scarce.all_estimators():
+        assert cls.fit is scarce.RareEventClassifier.fit
+        assert cls.honest_scores is scarce.RareEventClassifier.honest_scores
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
 @pytest.mark.parametrize("estimator", DEFAULTS, ids=example_id)
 def test_any_objective_is_optimal_on_honest_scores(estimator, objective, rows):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -22,10 +23,11 @@ from scarce.objectives import Objective, get_objective
 __all__ = ["RareEventClassifier"]
 
 FloatArray = NDArray[np.float64]
+GainsLike = ArrayLike | Callable[[Any], ArrayLike]
 
 
 class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
-    """A classifier that scores rows and cuts the score where an objective is best.
+    """A classifier that scores rows and puts the threshold where an objective is best.
 
     A method implements `_fit`, `_score` and `_default_threshold`, and `_honest_scores` where it has something
     better than cross-fitting. All else is here: the positive class, the threshold, predictions.
@@ -35,9 +37,9 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     pos_label : label, default=None
         The class to find. None is the rarer class; of two equally frequent ones the larger label.
     threshold : "default", str, Objective or float, default="default"
-        Where to cut the score. "default" is the method's own rule; a name such as "f1" or an object such as
-        ``Budget(200)`` chooses the cut that is best for that objective on honest scores of the training rows,
-        which are scores by a model that did not see the row; a float is the cut itself.
+        The score above which a row is called positive. "default" is the method's own rule; a name such as "f1" or an
+        object such as ``Budget(200)`` chooses the threshold that is best for that objective on honest scores of the
+        training rows, which are scores by a model that did not see the row; a float is the threshold itself.
 
     Attributes
     ----------
@@ -61,10 +63,10 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         "threshold": [str, Objective, Real],
     }
     _multi_class: ClassVar[bool] = False
-    # Whether scores are a / (a + b) of two quantities at odds, which the cut weighs against each other.
+    # True if scores are a / (a + b) of two quantities at odds, which the threshold weighs against each other.
     _score_is_ratio: ClassVar[bool] = False
 
-    # What a method implements -----------------------------------------------------------------------------
+    # For a method to implement ----------------------------------------------------------------------------
 
     @abstractmethod
     def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
@@ -76,7 +78,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        """Return the cut of the method's own rule. Called after `_fit`, with the same arguments."""
+        """Return the threshold of the method's own rule. Called after `_fit`, with the same arguments."""
 
     def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
         """Score the training rows by models that did not see them. Called after `_fit`."""
@@ -105,6 +107,14 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 setattr(copy, name, getattr(self, name))
         return copy
 
+    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[None]:
+        """Return the context that `_fit`, `_honest_scores` and the choice of the threshold run in.
+
+        A method that learns from gains keeps them on itself for as long; see
+        :class:`~scarce.profit._classifier.ProfitClassifier`.
+        """
+        return nullcontext()
+
     @abstractmethod
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Say for each row, as plain data, what an auditor needs to read."""
@@ -117,14 +127,14 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _check_X(self, X: Any, *, reset: bool) -> Any:
         return validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
 
-    # What users call --------------------------------------------------------------------------------------
+    # For users to call ------------------------------------------------------------------------------------
 
     def fit(
         self,
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        gains: ArrayLike | Callable[[Any], ArrayLike] | None = None,
+        gains: GainsLike | None = None,
         period: ArrayLike | None = None,
     ) -> Self:
         """Fit the method and choose the threshold.
@@ -137,8 +147,9 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts, in the objective and wherever else the method says so.
-        gains : array-like of shape (n_samples, 4) or Gains, optional
-            What each outcome (tp, fp, tn, fn) of a row earns, for ``threshold=Profit()``.
+        gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
+            What each outcome (tp, fp, tn, fn) of a row earns, for ``threshold=Profit()`` and for the methods that learn
+            from gains; to these, without gains, a right decision earns 1 and a wrong one nothing.
             :class:`~scarce.profit.Gains` are evaluated on `X` as it is given.
         period : array-like of shape (n_samples,), optional
             The day, week or month of each row, for ``threshold=Budget(k)`` with a budget for each.
@@ -149,22 +160,27 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         table = gains(X) if callable(gains) else gains
         X, target, weight = self._start(X, y, sample_weight)
-        self._fit(X, target, weight)
-        self.threshold_ = self._choose_threshold(X, target, weight, table, period)
+        with self._learning_from(table, len(target)):
+            self._fit(X, target, weight)
+            self.threshold_ = self._choose_threshold(X, target, weight, table, period)
         return self
 
-    def honest_scores(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> FloatArray:
-        """Return scores of the given rows, each by a model fitted on the others.
+    def honest_scores(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
+    ) -> FloatArray:
+        """Return scores of the given rows, each by a model fitted on the others; parameters as for `fit`.
 
         Any objective can be optimised on them, without a fit for each: ``FBeta(2).best_threshold(scores, y)``.
-        The estimator itself is not changed.
+        The estimator itself is not changed. Gains matter only to the methods that learn from them.
         """
+        table = gains(X) if callable(gains) else gains
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:
             raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
-        model._fit(X, target, weight)
-        return model._honest_scores(X, target, weight)
+        with model._learning_from(table, len(target)):
+            model._fit(X, target, weight)
+            return model._honest_scores(X, target, weight)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the score of each row: finite, higher for more likely positive.
@@ -208,7 +224,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         share = self._positive_share(score)
         share = np.where(score > self.threshold_, np.maximum(share, np.nextafter(0.5, 1)), np.minimum(share, 0.5))
         both = np.column_stack((1 - share, share))
-        # On the cut the first column wins an argmax, which is right only where that is the negative class.
+        # On the threshold the first column wins an argmax, which is right only where that is the negative class.
         both[share == 0.5] = np.nextafter(0.5, 1), 0.5
         return both if self.pos_label_ == self.classes_[1] else both[:, ::-1]
 
@@ -223,7 +239,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _feature_names(self) -> list[str]:
         return [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
 
-    # What holds it together -------------------------------------------------------------------------------
+    # Validation and threshold -----------------------------------------------------------------------------
 
     def _start(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
         """Validate the input and learn the classes; return the rows, the target codes and the weights."""

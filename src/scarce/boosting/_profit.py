@@ -13,12 +13,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray
+from scarce.base import FloatArray, GainsLike
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
 from scarce.objectives import Objective
 from scarce.profit import ProfitClassifier, bayes_threshold
-from scarce.profit._classifier import GainsLike, gains_of_rows
+from scarce.profit._classifier import gains_of_rows
 from scarce.profit._gains import gain_of_flagging, log_ratio, stakes
 
 __all__ = ["ProfitBoosting"]

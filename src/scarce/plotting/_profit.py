@@ -16,7 +16,7 @@ from scarce.metrics import profit_score
 from scarce.objectives import Profit
 from scarce.plotting._matplotlib import pyplot
 from scarce.plotting._threshold import ThresholdCurveDisplay
-from scarce.profit import BayesProfitClassifier, Gains, MenuEntry, ProfitClassifier, profit_menu
+from scarce.profit import BayesProfitClassifier, Gains, MenuEntry, profit_menu
 from scarce.profit._gains import gain_of_flagging
 
 __all__ = ["ProfitCurveDisplay", "ProfitMenuDisplay"]
@@ -109,8 +109,7 @@ class ProfitCurveDisplay:
             )
         check_is_fitted(estimator)
         table = gains(X) if callable(gains) else gains
-        learned = {"gains": table} if isinstance(estimator, ProfitClassifier) else {}
-        honest = estimator.honest_scores(X, y, sample_weight, **learned)
+        honest = estimator.honest_scores(X, y, sample_weight, table)
         decisions = {}
         if isinstance(estimator, BayesProfitClassifier):
             decisions["row by row"] = gain_of_flagging(check_gains(table, len(honest)), honest) > 0

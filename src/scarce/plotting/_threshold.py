@@ -15,7 +15,6 @@ from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
 from scarce.plotting._matplotlib import axes_or_new, pyplot
-from scarce.profit import ProfitClassifier
 
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay"]
 
@@ -129,9 +128,8 @@ class ThresholdCurveDisplay:
                 "the last step, with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
             )
         check_is_fitted(estimator)
-        learned = {"gains": gains} if isinstance(estimator, ProfitClassifier) else {}
         return cls.from_scores(
-            estimator.honest_scores(X, y, sample_weight, **learned),
+            estimator.honest_scores(X, y, sample_weight, gains),
             column_or_1d(y) == estimator.pos_label_,
             objective=objective,
             thresholds=cls._thresholds_of(estimator, X, y),

@@ -12,10 +12,10 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce.base import FloatArray
+from scarce.base import FloatArray, GainsLike
 from scarce.objectives import Objective, Profit
 from scarce.occlusion import usual_rows
-from scarce.profit._classifier import GainsLike, ProfitClassifier, gains_of_rows
+from scarce.profit._classifier import ProfitClassifier, gains_of_rows
 from scarce.profit._gains import bayes_threshold, gain_of_flagging
 from scarce.tuned import TunedThreshold
 
