@@ -188,7 +188,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         With more than two classes, one column for each.
         """
         check_is_fitted(self)
-        return self._score(self._check_X(X, reset=False))
+        return np.asarray(self._score(self._check_X(X, reset=False)), dtype=np.float64)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return how far each row is beyond the threshold, in favour of ``classes_[1]``, as scikit-learn asks.
