@@ -23,7 +23,6 @@ from scarce.fmeasure import ConeClassifier
 from scarce.profit import ProfitClassifier
 
 
-
 def documented_method():
     """Return the class that the page on adding a method shows, importable as if it stood in a file of the library."""
     page = Path(__file__).resolve().parents[1] / "docs" / "adding-a-method.md"
