@@ -311,6 +311,24 @@ class TestThreshold:
         called = model.honest_scores(X, y) > model.threshold_
         assert np.bincount(period[called], minlength=4).max() <= 5
 
+    def test_gains_of_a_frame_are_aligned_by_name(self, estimator, rows):
+        pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+        X, y = rows
+        names, gains = ["tp", "fp", "tn", "fn"], np.tile([100.0, -1, 0, -100], (len(y), 1))
+        mixed = pandas.DataFrame(gains, columns=names)[["tn", "tp", "fn", "fp"]]
+        model = clone(estimator).set_params(threshold=ob.Profit())
+        expected = clone(model).fit(X, y, gains=gains)
+        for frame in (mixed, polars.from_pandas(mixed)):
+            found = clone(model).fit(X, y, gains=frame)
+            assert found.threshold_ == expected.threshold_
+            np.testing.assert_array_equal(found.score_samples(X), expected.score_samples(X))
+        for wrong, message in (
+            (mixed.drop(columns="tn"), "lacks the column tn"),
+            (mixed.assign(x=0), "unknown column x"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                clone(model).fit(X, y, gains=wrong)
+
     def test_unused_gains_are_refused(self, estimator, rows):
         X, y = rows
         for threshold in ("default", 0.5, "f1"):

@@ -1,5 +1,6 @@
 """The metrics against slow twins, scikit-learn, the objectives and exact distributions."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -41,6 +42,7 @@ def ranked(draw, least=1, most=6):
 # the first k --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 @given(case=ranked(), k=K)
 def test_at_k_is_the_mean_over_all_orders_of_ties(case, k):
     y, scores, value, *_ = case
@@ -50,6 +52,7 @@ def test_at_k_is_the_mean_over_all_orders_of_ties(case, k):
     assert m.value_at_k(y, scores, k, value) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 @given(case=ranked(most=4).filter(lambda c: (c[0] * c[3]).any() and c[3].sum() < 8), k=K)
 @settings(max_examples=25)
 def test_a_weight_is_a_number_of_rows(case, k):
@@ -64,6 +67,7 @@ def test_a_weight_is_a_number_of_rows(case, k):
         assert fast(y, scores, k, *extra, sample_weight=weight) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 @given(case=ranked(most=40), k=K, seed=st.integers(0, 99))
 def test_row_order_does_not_matter(case, k, seed):
     y, scores, value, *_ = case
@@ -93,6 +97,7 @@ def test_without_ties_the_first_k_are_a_slice(k):
     assert m.recall_at_k(y, scores, k) == pytest.approx(first.sum() / y.sum())
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 def test_all_tied_gives_prevalence():
     y = np.array([1, 0, 0, 0, 1])
     for k in (1, 3, 0.5, 100):
@@ -102,8 +107,11 @@ def test_all_tied_gives_prevalence():
 
 def test_more_than_all_rows_is_all_rows():
     y, scores = [1, 0, 1], [0.3, 0.2, 0.1]
-    assert m.precision_at_k(y, scores, 50) == m.precision_at_k(y, scores, 1.0) == pytest.approx(2 / 3)
-    assert m.recall_at_k(y, scores, 50) == 1
+    with pytest.warns(UserWarning, match="k=50 is more than the 3 rows"):
+        assert m.recall_at_k(y, scores, 50) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert m.precision_at_k(y, scores, 50) == m.precision_at_k(y, scores, 1.0) == pytest.approx(2 / 3)
     assert m.precision_at_k(y, scores, 1) == 1
 
 
@@ -114,6 +122,7 @@ def test_without_positives_precision_is_zero_and_recall_undefined():
         m.recall_at_k([0, 0], [0.1, 0.2], 1)
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 @given(case=ranked(most=40), k=K)
 def test_float32_scores_keep_their_ties(case, k):
     y, scores, *_ = case
@@ -122,6 +131,7 @@ def test_float32_scores_keep_their_ties(case, k):
     assert m.precision_at_k(y, scores.astype(np.float32), k) == m.precision_at_k(y, merged, k)
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 @given(case=ranked(most=40), k=st.integers(1, 40))
 def test_recall_at_k_is_the_value_of_a_budget(case, k):
     y, scores, *_ = case

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 FloatArray = NDArray[np.float64]
 _OUTCOMES = ("tp", "fp", "tn", "fn")
+_FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
 
 
 class Sweep:
@@ -99,8 +103,9 @@ class Sweep:
 
 
 def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
-    """Return gains as an (n_samples, 4) array of finite floats, with columns tp, fp, tn, fn."""
-    table = check_array(gains, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="gains")
+    """Return gains as an (n_samples, 4) array of finite floats, with columns tp, fp, tn, fn, a frame's by name."""
+    given = _by_name(gains) if nw.dependencies.is_into_dataframe(gains) else gains
+    table = check_array(given, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="gains")
     if table.shape == (4,):
         refuse_not_finite(table, "Give a finite number.")
         return np.broadcast_to(table, (n_samples, 4))
@@ -111,6 +116,22 @@ def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
         )
     refuse_not_finite(table, "Fill it, or leave such rows out of X, y and the gains alike.")
     return table
+
+
+def _by_name(gains: Any) -> FloatArray:
+    """Return the gains of a frame in the order of `_OUTCOMES`; that of its columns may be another one."""
+    try:
+        frame = nw.from_native(gains, eager_only=True)
+        names = [str(name) for name in frame.columns]
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"A column of the frame of gains is there twice; {_FOUR_COLUMNS}") from error
+    for problem, found in (
+        ("lacks the column", [name for name in _OUTCOMES if name not in names]),
+        ("holds the unknown column", [name for name in names if name not in _OUTCOMES]),
+    ):
+        if found:
+            raise ValueError(f"The frame of gains {problem} {', '.join(found)}; {_FOUR_COLUMNS}")
+    return np.column_stack([frame.get_column(name).to_numpy() for name in _OUTCOMES])
 
 
 def refuse_not_finite(gains: FloatArray, what_to_do: str) -> None:

@@ -17,6 +17,7 @@ from scarce.metrics._decisions import (
     profit_score,
     savings_score,
 )
+from scarce.metrics._groups import group_precision_at_k
 from scarce.metrics._ranking import precision_at_k, recall_at_k, value_at_k
 from scarce.metrics._scorers import (
     gmean_scorer,
@@ -24,6 +25,7 @@ from scarce.metrics._scorers import (
     predict_for_profit,
     profit_scorer,
     recall_at_k_scorer,
+    value_at_k_scorer,
 )
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "class_weighted_accuracy_score",
     "gmean_score",
     "gmean_scorer",
+    "group_precision_at_k",
     "precision_at_k",
     "precision_at_k_scorer",
     "predict_for_profit",
@@ -43,4 +46,5 @@ __all__ = [
     "recall_at_k_scorer",
     "savings_score",
     "value_at_k",
+    "value_at_k_scorer",
 ]

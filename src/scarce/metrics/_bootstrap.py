@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,8 @@ from sklearn.metrics import average_precision_score
 from sklearn.utils import check_consistent_length, check_random_state
 
 from scarce._sweep import check_weight
-from scarce.metrics._checks import check_column, mass_of
-
-IntArray = NDArray[np.intp]
+from scarce._typing import IntArray
+from scarce.metrics._checks import check_column, mass_of, rows_by_code
 
 
 class ConfidenceInterval(NamedTuple):
@@ -32,6 +32,7 @@ def bootstrap_interval(
     confidence: float = 0.95,
     n_resamples: int = 1000,
     stratified: bool = True,
+    clusters: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = 0,
     **arrays: ArrayLike | None,
 ) -> ConfidenceInterval:
@@ -54,6 +55,10 @@ def bootstrap_interval(
         Whether each resample holds as many rows of each class as the data. If not, the number of positives
         varies as if new data were collected, which makes the interval of a precision wider; resamples without
         one of the classes are drawn again.
+    clusters : array-like of shape (n_samples,), optional
+        The customer, card or day of each row. Whole clusters are then drawn instead of rows, since the rows of one
+        customer or of one day are alike: an interval that takes them for independent is too narrow. `stratified` is
+        not used; resamples without one of the classes are drawn again.
     random_state : int, RandomState or None
         Seed of the resampling.
     **arrays
@@ -68,7 +73,11 @@ def bootstrap_interval(
     -----
     The interval lies between two percentiles of the resampled figures. It stays within the range of the metric
     and needs nothing but the resamples, whereas the bias-corrected one (BCa) would evaluate the metric once
-    more for every row. With ten positives or fewer it covers the truth less often than it says.
+    more for every row. With ten positives or fewer, or with few clusters, it covers the truth less often than its
+    confidence.
+
+    A cluster that is drawn twice is two clusters: the `groups` of :func:`group_precision_at_k` get names of their own
+    for each copy if ``clusters=groups``, and so does its `period` if ``clusters=period``.
 
     Examples
     --------
@@ -98,19 +107,30 @@ def bootstrap_interval(
     truth, score = truth[order], score[order]
     given = {name: array[order] for name, array in given.items()}
 
-    def figure(rows: IntArray) -> float:
-        return metric(truth[rows], score[rows], **{name: array[rows] for name, array in given.items()})
+    random = check_random_state(random_state)
+    if clusters is None:
+        draws, renamed = _draws(truth, stratified, random), []
+    else:
+        check_consistent_length(order, clusters)
+        cluster = np.unique(check_column(clusters, "clusters"), return_inverse=True)[1][order]
+        draws = _cluster_draws(truth, cluster, random)
+        renamed = [name for name in ("groups", "period") if name in given and _same_partition(given[name], cluster)]
 
-    estimate = float(figure(np.arange(len(truth))))
+    def figure(rows: IntArray, copy: IntArray) -> float:
+        drawn = {name: array[rows] for name, array in given.items()}
+        drawn |= {name: _apart(drawn[name], copy) for name in renamed}
+        return metric(truth[rows], score[rows], **drawn)
+
+    everything = np.arange(len(truth))
+    estimate = float(figure(everything, np.zeros_like(everything)))
     resampled = _average_precision(truth, score, **given) if metric is average_precision_score else figure
-    draws = _draws(truth, stratified, check_random_state(random_state))
-    figures = [resampled(next(draws)) for _ in range(n_resamples)]
+    figures = [resampled(rows, copy) for rows, copy in islice(draws, n_resamples)]
     low, high = np.quantile(figures, [(1 - confidence) / 2, (1 + confidence) / 2])
     return ConfidenceInterval(estimate, float(low), float(high))
 
 
-def _draws(truth: NDArray[Any], stratified: bool, random: np.random.RandomState) -> Iterator[IntArray]:
-    """Yield resamples, as sorted rows, without end."""
+def _draws(truth: NDArray[Any], stratified: bool, random: np.random.RandomState) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield resamples without end: sorted rows, and which copy of its cluster each is from, here always the first."""
     classes, code, count = np.unique(truth, return_inverse=True, return_counts=True)
     if count.min() < 2:
         raise ValueError(
@@ -121,12 +141,46 @@ def _draws(truth: NDArray[Any], stratified: bool, random: np.random.RandomState)
     while True:
         rows = np.concatenate([rows[random.randint(len(rows), size=len(rows))] for rows in strata])
         if np.bincount(code[rows], minlength=len(classes)).all():
-            yield np.sort(rows)
+            yield np.sort(rows), np.zeros_like(rows)
+
+
+def _cluster_draws(
+    truth: NDArray[Any], cluster: IntArray, random: np.random.RandomState
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield resamples of whole clusters without end: sorted rows, and which copy of its cluster each is from."""
+    members = rows_by_code(cluster)
+    if len(members) < 2:
+        raise ValueError("clusters holds a single value, and an interval needs two clusters at least.")
+    classes, code = np.unique(truth, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError("y_true holds a single class, and an interval needs rows of both.")
+    while True:
+        drawn = random.randint(len(members), size=len(members))
+        rows = np.concatenate([members[c] for c in drawn])
+        if len(np.unique(code[rows])) == len(classes):
+            nth = np.zeros(len(drawn), dtype=np.intp)
+            for place in rows_by_code(drawn):
+                nth[place] = np.arange(len(place))
+            copy = np.repeat(nth, [len(members[c]) for c in drawn])
+            order = np.argsort(rows, kind="stable")
+            yield rows[order], copy[order]
+
+
+def _same_partition(names: NDArray[Any], cluster: IntArray) -> bool:
+    """Return whether names tell rows apart just as clusters do."""
+    name = np.unique(names, return_inverse=True)[1]
+    pairs = np.unique(np.column_stack((name, cluster)), axis=0)
+    return len(pairs) == len(np.unique(name)) == len(np.unique(cluster))
+
+
+def _apart(names: NDArray[Any], copy: IntArray) -> IntArray:
+    """Return new names, in the order of the old ones, in which the copies of a name differ."""
+    return np.unique(np.column_stack((np.unique(names, return_inverse=True)[1], copy)), axis=0, return_inverse=True)[1]
 
 
 def _average_precision(
     truth: NDArray[Any], score: NDArray[Any], sample_weight: ArrayLike | None = None
-) -> Callable[[IntArray], float]:
+) -> Callable[[IntArray, IntArray], float]:
     """Return scikit-learn's average precision as a function of the rows drawn, of rows in ascending order.
 
     To validate, sort and group every resample anew takes several times as long.
@@ -136,7 +190,7 @@ def _average_precision(
     mass_of(positive > 0, weight, "positive")
     first_of_ties = np.concatenate(([0], np.flatnonzero(np.diff(score)) + 1))
 
-    def figure(rows: IntArray) -> float:
+    def figure(rows: IntArray, _: IntArray) -> float:
         times = np.bincount(rows, minlength=len(truth))
         caught = np.add.reduceat(times * positive, first_of_ties)[::-1]
         seen = np.cumsum(np.add.reduceat(times * weight, first_of_ties)[::-1])

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from scarce._sweep import FloatArray
+from scarce._typing import BoolArray, FloatArray, IntArray
 
-BoolArray = NDArray[np.bool_]
 Label = bool | int | float | str
 
 
@@ -58,6 +57,12 @@ def mass_of(rows: BoolArray, weight: FloatArray, kind: str) -> float:
             "on rows of both classes."
         )
     return mass
+
+
+def rows_by_code(code: IntArray) -> list[IntArray]:
+    """Return the rows of each code, codes in ascending order."""
+    order = np.argsort(code, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(code[order])) + 1)
 
 
 def _listed(labels: Collection[Any], most: int = 5) -> str:

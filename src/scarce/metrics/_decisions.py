@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from scarce._sweep import FloatArray, check_gains, check_weight
-from scarce.metrics._checks import BoolArray, Label, check_column, check_labels, mass_of
+from scarce._sweep import check_gains, check_weight
+from scarce._typing import BoolArray, FloatArray
+from scarce.metrics._checks import Label, check_column, check_labels, mass_of
 
 
 def gmean_score(

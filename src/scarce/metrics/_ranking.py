@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
@@ -27,8 +29,8 @@ def precision_at_k(
     y_score : array-like of shape (n_samples,)
         Higher means more likely positive; finite.
     k : int or float
-        A whole number is a number of rows (all of them where there are fewer); a float in (0, 1] is a share
-        of the rows. So ``1`` is one row and ``1.0`` is all. A share is not rounded: of 150 rows, ``0.01`` is
+        A whole number is a number of rows (all of them, with a warning, where there are fewer); a float in (0, 1]
+        is a share of the rows. So ``1`` is one row and ``1.0`` is all. A share is not rounded: of 150 rows, ``0.01`` is
         the first row and half of the second.
     pos_label : bool, int, float or str, optional
         The positive label; needed unless the labels are 0 and 1, -1 and 1, or booleans.
@@ -126,7 +128,10 @@ class _First:
         self.weight = check_weight(sample_weight, len(score))
         order = np.argsort(score)[::-1]
         reached = np.cumsum(self.weight[order])
-        self.size = float(min(_check_k(k, reached[-1]), reached[-1]))
+        wanted = _check_k(k, reached[-1])
+        if wanted > reached[-1]:
+            warnings.warn(f"k={k} is more than the {reached[-1]:g} rows, so all of them are counted.", stacklevel=3)
+        self.size = float(min(wanted, reached[-1]))
         threshold = score[order[np.searchsorted(reached, self.size)]]
         self._above, self._tied = score > threshold, score == threshold
         left = self.size - self.weight[self._above].sum()

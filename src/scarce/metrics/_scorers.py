@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from scarce.metrics._checks import Label
 from scarce.metrics._decisions import gmean_score, profit_score
-from scarce.metrics._ranking import precision_at_k, recall_at_k
+from scarce.metrics._ranking import precision_at_k, recall_at_k, value_at_k
 
 
 def precision_at_k_scorer(k: int | float, *, pos_label: Label | None = None) -> Callable[..., float]:
@@ -38,6 +38,26 @@ def precision_at_k_scorer(k: int | float, *, pos_label: Label | None = None) -> 
 def recall_at_k_scorer(k: int | float, *, pos_label: Label | None = None) -> Callable[..., float]:
     """Return a scorer of :func:`recall_at_k`; see :func:`precision_at_k_scorer`."""
     return _score_scorer(recall_at_k, k=k, pos_label=pos_label)
+
+
+def value_at_k_scorer(k: int | float, *, pos_label: Label | None = None) -> Callable[..., float]:
+    """Return a scorer of :func:`value_at_k` that asks for `value` by scikit-learn's metadata routing.
+
+    Examples
+    --------
+    >>> from sklearn import config_context
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_validate
+    >>> from scarce.metrics import value_at_k_scorer
+    >>> X, y = make_classification(weights=[0.9], class_sep=3, random_state=0)
+    >>> with config_context(enable_metadata_routing=True):
+    ...     scorer = value_at_k_scorer(0.1).set_score_request(value=True)
+    ...     found = cross_validate(LogisticRegression(), X, y, scoring=scorer, cv=2, params={"value": 10 * y})
+    >>> bool(found["test_score"].sum() <= 10 * y.sum())
+    True
+    """
+    return _score_scorer(value_at_k, k=k, pos_label=pos_label)
 
 
 _score_scorer = partial(make_scorer, response_method=("decision_function", "predict_proba"))
