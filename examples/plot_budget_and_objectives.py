@@ -32,7 +32,7 @@ COSTS = (-1, -1, 0, -50)
 OBJECTIVES = {
     "Precision of at least 0.9": (PrecisionAtLeast(0.9), "s", "#000000"),
     "Best F1": (FBeta(1), "o", "#D55E00"),
-    "At most 25 checks": (Budget(25), "D", "#CC79A7"),
+    "At most 25 checks": (Budget(rows=25), "D", "#CC79A7"),
     "Best F2": (FBeta(2), "^", "#009E73"),
     "Lowest cost": (Profit(COSTS), "v", "#56B4E9"),
 }

@@ -25,7 +25,7 @@ def every_threshold(scores):
     return [np.nextafter(distinct[0], -np.inf), *middles, distinct[-1]]
 
 
-def objective_value(objective, scores, y, threshold, weight, gains=None, period=None):
+def objective_value(objective, scores, y, threshold, weight, gains=None, period=None, groups=None):
     """What a threshold is worth, or None where it is not allowed."""
     tp, fp, tn, fn = confusion(scores, y, threshold, weight)
     name = type(objective).__name__
@@ -52,9 +52,12 @@ def objective_value(objective, scores, y, threshold, weight, gains=None, period=
         period = [0] * len(y) if period is None else period
         for one in set(period):
             inside = [i for i in range(len(y)) if period[i] == one]
-            spent = sum(weight[i] for i in inside if scores[i] > threshold)
-            total = sum(weight[i] for i in inside)
-            allowed = objective.limit if isinstance(objective.limit, int) else objective.limit * total
+            called = [i for i in inside if scores[i] > threshold]
+            if objective.distinct:
+                spent, total = len({groups[i] for i in called}), len({groups[i] for i in inside})
+            else:
+                spent, total = sum(weight[i] for i in called), sum(weight[i] for i in inside)
+            allowed = objective.rows if objective.rows is not None else objective.share * total
             if spent > allowed + 1e-7:
                 return None
         return tpr

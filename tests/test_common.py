@@ -84,8 +84,8 @@ OBJECTIVES = [
     ob.MCC(),
     ob.PrecisionAtLeast(0.2),
     ob.RecallAtLeast(0.7),
-    ob.Budget(20),
-    ob.Budget(0.1),
+    ob.Budget(rows=20),
+    ob.Budget(share=0.1),
     ob.Profit([10, -1, 0, -10]),
 ]
 
@@ -307,7 +307,7 @@ class TestThreshold:
         else:
             assert lax.threshold_ < strict.threshold_
         period = np.arange(len(y)) % 4
-        model = clone(estimator).set_params(threshold=ob.Budget(5)).fit(X, y, period=period)
+        model = clone(estimator).set_params(threshold=ob.Budget(rows=5)).fit(X, y, period=period)
         called = model.honest_scores(X, y) > model.threshold_
         assert np.bincount(period[called], minlength=4).max() <= 5
 

@@ -136,7 +136,7 @@ def test_float32_scores_keep_their_ties(case, k):
 def test_recall_at_k_is_the_value_of_a_budget(case, k):
     y, scores, *_ = case
     distinct = scores + 1e-3 * np.arange(len(y))
-    assert m.recall_at_k(y, distinct, k) == pytest.approx(ob.Budget(k).best_threshold(distinct, y).value)
+    assert m.recall_at_k(y, distinct, k) == pytest.approx(ob.Budget(rows=k).best_threshold(distinct, y).value)
 
 
 # decisions ----------------------------------------------------------------------------------------------------

@@ -19,8 +19,10 @@ OBJECTIVES = [
     ob.MCC(),
     ob.PrecisionAtLeast(0.4),
     ob.RecallAtLeast(0.6),
-    ob.Budget(3),
-    ob.Budget(0.3),
+    ob.Budget(rows=3),
+    ob.Budget(share=0.3),
+    ob.Budget(rows=2, distinct=True),
+    ob.Budget(share=0.5, distinct=True),
     ob.Profit(),
 ]
 
@@ -34,14 +36,15 @@ def scored(draw):
     y = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n).filter(lambda v: 0 < sum(v) < n))
     weight = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     gains = draw(st.lists(st.lists(st.integers(-9, 9), min_size=4, max_size=4), min_size=n, max_size=n))
-    period = draw(st.lists(st.sampled_from("ab"), min_size=n, max_size=n))
-    return np.array(scores), np.array(y), np.array(weight, dtype=float), np.array(gains, dtype=float), period
+    period, groups = (draw(st.lists(st.sampled_from(names), min_size=n, max_size=n)) for names in ("ab", "xyz"))
+    weight, gains = np.array(weight, dtype=float), np.array(gains, dtype=float)
+    return np.array(scores), np.array(y), weight, gains, period, np.array(groups)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
 @given(case=scored(), weighted=st.booleans(), by_period=st.booleans())
-def test_best_of_all_cuts(objective, case, weighted, by_period):
-    scores, y, weight, gains, period = case
+def test_best_of_all_thresholds(objective, case, weighted, by_period):
+    scores, y, weight, gains, period, groups = case
     if not weighted or not weight[y == 1].sum() or not weight[y == 0].sum():
         weight = np.ones(len(y))
     extra = {}
@@ -49,6 +52,8 @@ def test_best_of_all_cuts(objective, case, weighted, by_period):
         extra["gains"] = gains
     if isinstance(objective, ob.Budget) and by_period:
         extra["period"] = period
+    if isinstance(objective, ob.Budget) and objective.distinct:
+        extra["groups"] = groups
     tried = {t: naive.objective_value(objective, scores, y, t, weight, **extra) for t in naive.every_threshold(scores)}
     allowed = {t: v for t, v in tried.items() if v is not None}
 
@@ -73,9 +78,11 @@ def test_best_of_all_cuts(objective, case, weighted, by_period):
 @pytest.mark.parametrize("objective", OBJECTIVES[:-1], ids=repr)
 @given(case=scored(), seed=st.integers(0, 99))
 def test_row_order_does_not_matter(objective, case, seed):
-    scores, y, *_ = case
+    scores, y, *_, groups = case
     order = np.random.default_rng(seed).permutation(len(y))
-    before, after = objective.curve(scores, y), objective.curve(scores[order], y[order])
+    extra = {"groups": groups} if getattr(objective, "distinct", False) else {}
+    moved = {name: values[order] for name, values in extra.items()}
+    before, after = objective.curve(scores, y, **extra), objective.curve(scores[order], y[order], **moved)
     for a, b in zip(before, after, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -87,13 +94,17 @@ def test_thresholds_stay_between(case, low, width):
     curve = ob.FBeta(1).curve(scores, y, between=(low, high))
     reachable = [t for t in curve.threshold if not np.isnan(t)]
     assert all(low < t <= high for t in reachable)
-    # Every way of cutting that some threshold of a fine grid makes is there.
+    # Every decision that some threshold of a fine grid makes is there.
     grid = np.concatenate((np.linspace(low, high, 50)[1:], scores[(scores > low) & (scores <= high)]))
     wanted = {int((scores > t).sum()) for t in grid}
     assert wanted <= {int((scores > t).sum()) for t in reachable}
 
 
-def test_cut_is_midway_and_strict_where_scores_are_adjacent_floats():
+def test_a_narrow_interval_below_all_scores_holds_its_threshold():
+    assert ob.FBeta(1).best_threshold([1.0, 1.0], [0, 1], between=(0.0, 0.25)).threshold == 0.25
+
+
+def test_threshold_is_midway_and_strict_where_scores_are_adjacent_floats():
     low = 0.1
     high = np.nextafter(low, 1)
     best = ob.FBeta(1).best_threshold([low, high], [0, 1])
@@ -105,8 +116,8 @@ def test_cut_is_midway_and_strict_where_scores_are_adjacent_floats():
 def test_ties_between_cuts_prefer_fewer_checks_but_a_budget_is_used():
     scores, y = [4.0, 3.0, 2.0, 1.0], [1, 0, 0, 0]
     assert ob.RecallAtLeast(1).best_threshold(scores, y).threshold == 3.5
-    assert ob.Budget(3).best_threshold(scores, y).threshold == 1.5
-    assert ob.Budget(0.75).best_threshold(scores, y).threshold == 1.5
+    assert ob.Budget(rows=3).best_threshold(scores, y).threshold == 1.5
+    assert ob.Budget(share=0.75).best_threshold(scores, y).threshold == 1.5
 
 
 def test_impossible_floor_says_what_can_be_reached():
@@ -137,8 +148,17 @@ def test_names(name, expected):
         (lambda: ob.get_objective("f-one"), "'f-one' is not an objective"),
         (lambda: ob.FBeta(0), "beta must be a number greater than 0"),
         (lambda: ob.FBeta("one"), "beta must be a number"),
-        (lambda: ob.Budget(0), "limit must be a number greater than 0"),
-        (lambda: ob.Budget(1.5), "at most 1"),
+        (lambda: ob.Budget(rows=0), "rows must be a whole number of at least 1"),
+        (lambda: ob.Budget(rows=0.5), "rows must be a whole number"),
+        (lambda: ob.Budget(share=1.5), "at most 1"),
+        (lambda: ob.Budget(), "either a number of rows or a share"),
+        (lambda: ob.Budget(rows=1, share=0.1), "either a number of rows or a share"),
+        (lambda: ob.Budget(rows=1, distinct=True).best_threshold([1, 2], [0, 1]), "needs groups"),
+        (lambda: ob.Budget(rows=1).best_threshold([1, 2], [0, 1], groups=[1, 1]), "does not count groups"),
+        (
+            lambda: ob.Budget(rows=5).best_threshold(np.arange(2000), np.arange(2000) % 2, period=np.arange(2000)),
+            r"period has 2,000 values for 2,000 rows.*datetime64\[D\]",
+        ),
         (lambda: ob.PrecisionAtLeast(1.2), "precision must be a number greater than 0 and at most 1"),
         (lambda: ob.FBeta(1).best_threshold([1, np.nan], [0, 1]), "finite"),
         (lambda: ob.FBeta(1).best_threshold([1, 2], [0, 0]), "rows of both classes"),

@@ -37,7 +37,7 @@ def test_the_rule_is_the_detectors_own(rows, detector, fit_on):
     said = clone(detector).fit(seen).predict(X)
     np.testing.assert_array_equal(model.predict(X), said == (1 if fit_on == "positives" else -1))
     assert 0 < model.predict(X).sum() < len(X)
-    with_budget = clone(model).set_params(threshold=Budget(15)).fit(X, y)
+    with_budget = clone(model).set_params(threshold=Budget(rows=15)).fit(X, y)
     assert (with_budget.honest_scores(X, y) > with_budget.threshold_).sum() <= 15
 
 

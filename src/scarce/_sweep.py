@@ -27,8 +27,8 @@ class Sweep:
         How many rows of `order` each threshold calls positive.
     positive, weight : ndarray of shape (n_samples,)
         Truth and weight of the rows, in their original order.
-    gains, period : array-like or None
-        What the rows' outcomes are worth and when they happened, as given.
+    gains, period, groups : array-like or None
+        What the rows' outcomes are worth, when they happened and to whom they belong, as given.
     tp, fp, tn, fn : ndarray of shape (n_thresholds,)
         Weighted confusion counts.
     upper, lower : ndarray of shape (n_thresholds,)
@@ -43,8 +43,9 @@ class Sweep:
         sample_weight: ArrayLike | None = None,
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> None:
-        self.gains, self.period = gains, period
+        self.gains, self.period, self.groups = gains, period, groups
         score = _check_scores(scores)
         self.positive = _check_truth(y)
         check_consistent_length(score, self.positive)
@@ -80,7 +81,7 @@ class Sweep:
         middle[0] = lower[0] if np.isposinf(high) else max(lower[0], high)
         middle[-1] = np.nextafter(upper[-1], -np.inf) if np.isneginf(low) else min(upper[-1], low)
         with np.errstate(invalid="ignore"):  # -inf + inf, where the interval has no lower end
-            middle = np.where(middle <= low, low / 2 + upper / 2, np.minimum(middle, high))
+            middle = np.minimum(np.where(middle <= low, low / 2 + upper / 2, middle), high)
         # Rounding can carry the middle of two adjacent floats onto the upper one, which would flip its rows.
         middle = np.where((middle < lower) | (middle >= upper), lower, middle)
         return np.where((lower <= high) & (low < middle), middle, np.nan)

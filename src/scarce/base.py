@@ -38,8 +38,8 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         The class to find. None is the rarer class; of two equally frequent ones the larger label.
     threshold : "default", str, Objective or float, default="default"
         The score above which a row is called positive. "default" is the method's own rule; a name such as "f1" or an
-        object such as ``Budget(200)`` chooses the threshold that is best for that objective on honest scores of the
-        training rows, which are scores by a model that did not see the row; a float is the threshold itself.
+        object such as ``Budget(rows=200)`` chooses the threshold that is best for that objective on honest scores of
+        the training rows, which are scores by a model that did not see the row; a float is the threshold itself.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             from gains; to these, without gains, a right decision earns 1 and a wrong one nothing.
             :class:`~scarce.profit.Gains` are evaluated on `X` as it is given.
         period : array-like of shape (n_samples,), optional
-            The day, week or month of each row, for ``threshold=Budget(k)`` with a budget for each.
+            The day, week or month of each row, for ``threshold=Budget(rows=k)`` with a budget for each.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             return objective.best_threshold(honest, y, weight, gains=gains, period=period).threshold
         if gains is not None or period is not None:
             raise ValueError(
-                f"gains and period are used by threshold=Profit() and threshold=Budget(k), not by "
+                f"gains and period are used by threshold=Profit() and threshold=Budget(rows=k), not by "
                 f"threshold={self.threshold!r}. Leave them out, or change the threshold."
             )
         if len(self.classes_) > 2:

@@ -87,6 +87,7 @@ class Objective(ABC):
         *,
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         between: tuple[float, float] = (-np.inf, np.inf),
     ) -> Curve:
         """Return every threshold, its value and its confusion counts.
@@ -103,10 +104,12 @@ class Objective(ABC):
             What each outcome (tp, fp, tn, fn) of a row earns. Only :class:`Profit` takes it.
         period : array-like of shape (n_samples,), optional
             The day, week or month of each row. Only :class:`Budget` takes it.
+        groups : array-like of shape (n_samples,), optional
+            The card, customer or company of each row. Only ``Budget(..., distinct=True)`` takes it.
         between : pair of floats
             Only thresholds greater than the first and at most the second are considered.
         """
-        sweep, threshold, value = self._evaluate(scores, y, sample_weight, gains, period, between)
+        sweep, threshold, value = self._evaluate(scores, y, sample_weight, gains, period, groups, between)
         return Curve(threshold, value, sweep.tp, sweep.fp, sweep.tn, sweep.fn)
 
     def best_threshold(
@@ -117,6 +120,7 @@ class Objective(ABC):
         *,
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         between: tuple[float, float] = (-np.inf, np.inf),
     ) -> OperatingPoint:
         """Return the best threshold, with its value and counts; parameters as for :meth:`curve`.
@@ -128,7 +132,7 @@ class Objective(ABC):
         >>> round(best.threshold, 3), best.value, best.tp, best.fp
         (0.25, 0.8, 2.0, 1.0)
         """
-        sweep, threshold, value = self._evaluate(scores, y, sample_weight, gains, period, between)
+        sweep, threshold, value = self._evaluate(scores, y, sample_weight, gains, period, groups, between)
         allowed = np.flatnonzero(~np.isnan(value))
         if not len(allowed):
             raise ValueError(f"{self!r} cannot be met: {self._refuse(sweep)}.")
@@ -143,12 +147,15 @@ class Objective(ABC):
         sample_weight: ArrayLike | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
+        groups: ArrayLike | None,
         between: tuple[float, float],
     ) -> tuple[Sweep, FloatArray, FloatArray]:
         for name, given, user in (("gains", gains, Profit), ("period", period, Budget)):
             if given is not None and not isinstance(self, user):
                 raise ValueError(f"{self!r} does not use {name}; only {user.__name__} does. Leave {name} out.")
-        sweep = Sweep(scores, y, sample_weight, gains, period)
+        if groups is not None and not (isinstance(self, Budget) and self.distinct):
+            raise ValueError(f"{self!r} does not count groups; only Budget(..., distinct=True) does. Leave groups out.")
+        sweep = Sweep(scores, y, sample_weight, gains, period, groups)
         threshold = sweep.thresholds(*between)
         return sweep, threshold, np.where(np.isnan(threshold), np.nan, self._values(sweep))
 
@@ -249,47 +256,81 @@ class RecallAtLeast(Objective):
         return "no threshold of the given interval reaches that recall"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Budget(Objective):
     """The laxest threshold that calls no more rows positive than can be checked; its value is the recall.
 
     Parameters
     ----------
-    limit : int or float
-        A whole number is a number of rows, among the rows on which the threshold is chosen; a float in
-        (0, 1] is a share of them, which carries over to tables of other sizes. Weights are counted as rows.
+    rows : int, optional
+        A number of rows, among the rows on which the threshold is chosen. Weights are counted as rows.
+    share : float, optional
+        A share of the rows, greater than 0 and at most 1, which carries over to tables of other sizes. Either `rows`
+        or `share` is given.
+    distinct : bool, default=False
+        Whether the limit is on distinct groups, such as cards, instead of rows: a card is checked once, however many of
+        its rows are called positive. Needs `groups`; weights do not count.
 
     Notes
     -----
     Where `period` is given, the limit holds within *every* period: no day has more rows to check. Tied rows
     stay together, so fewer rows than the limit may be called positive.
+
+    Examples
+    --------
+    >>> from scarce.objectives import Budget
+    >>> scores, y, cards = [0.9, 0.8, 0.7, 0.6], [1, 1, 0, 0], ["a", "a", "b", "c"]
+    >>> Budget(rows=2).best_threshold(scores, y).threshold, Budget(share=0.5).best_threshold(scores, y).threshold
+    (0.75, 0.75)
+    >>> round(Budget(rows=2, distinct=True).best_threshold(scores, y, groups=cards).threshold, 2)
+    0.65
     """
 
-    limit: int | float
+    rows: int | None = None
+    share: float | None = None
+    distinct: bool = False
     _laxest_of_equals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check_number("limit", self.limit, most=np.inf if self._counts_rows else 1)
+        if (self.rows is None) == (self.share is None):
+            raise ValueError("Budget needs either a number of rows or a share: Budget(rows=200) or Budget(share=0.01).")
+        if self.share is not None:
+            _check_number("share", self.share, most=1)
+        elif not isinstance(self.rows, int | np.integer) or isinstance(self.rows, bool) or self.rows < 1:
+            raise ValueError(
+                f"rows must be a whole number of at least 1; got {self.rows!r}. A part is Budget(share=…)."
+            )
 
-    @property
-    def _counts_rows(self) -> bool:
-        return isinstance(self.limit, (int, np.integer))
+    def __repr__(self) -> str:
+        limit = f"share={self.share}" if self.rows is None else f"rows={self.rows}"
+        return f"Budget({limit}{', distinct=True' if self.distinct else ''})"
 
     def _values(self, sweep: Sweep) -> FloatArray:
         n = len(sweep.order)
-        group = np.zeros(n, dtype=np.intp)
+        period = np.zeros(n, dtype=np.intp)
         if sweep.period is not None:
-            labels = column_or_1d(sweep.period)
-            check_consistent_length(labels, sweep.order)
-            group = np.unique(labels, return_inverse=True)[1]
-        total = np.bincount(group, weights=sweep.weight)
-        allowed = np.full(len(total), self.limit) if self._counts_rows else self.limit * total
-        by_group = np.argsort(group[sweep.order], kind="stable")
-        rows = sweep.order[by_group]
-        spent = np.cumsum(sweep.weight[rows]) - (np.cumsum(total) - total)[group[rows]]
+            period = _check_period(sweep.period, n)
+        spends = self._first_of_groups(sweep, period) if self.distinct else sweep.weight
+        total = np.bincount(period, weights=spends)
+        allowed = np.full(len(total), float(self.rows or 0)) if self.share is None else self.share * total
+        by_period = np.argsort(period[sweep.order], kind="stable")
+        rows = sweep.order[by_period]
+        spent = np.cumsum(spends[rows]) - (np.cumsum(total) - total)[period[rows]]
         # A share of a whole number of rows must not lose a row to rounding.
-        over = spent > allowed[group[rows]] * (1 + 1e-9)
-        return np.where(sweep.ends <= by_group[over].min(initial=n), sweep.tpr, np.nan)
+        over = spent > allowed[period[rows]] * (1 + 1e-9)
+        return np.where(sweep.ends <= by_period[over].min(initial=n), sweep.tpr, np.nan)
+
+    def _first_of_groups(self, sweep: Sweep, period: NDArray[np.intp]) -> FloatArray:
+        """Return 1 for the row of highest score of each group in each period, and 0 for the others."""
+        if sweep.groups is None:
+            raise ValueError(f"{self!r} needs groups: pass the card or customer of each row as groups=.")
+        names = column_or_1d(sweep.groups)
+        check_consistent_length(names, sweep.order)
+        group = np.unique(names, return_inverse=True)[1]
+        code = (period * (group.max() + 1) + group)[sweep.order]
+        first = np.zeros(len(code))
+        first[sweep.order[np.unique(code, return_index=True)[1]]] = 1.0
+        return first
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,6 +355,8 @@ class Profit(Objective):
         return float(sweep.weight @ left) + sweep.at_thresholds(sweep.weight * (called - left))
 
 
+# Below this, periods with one row each may be meant.
+_MANY_ROWS = 20
 _NAMED: dict[str, Objective] = {
     "gmean": GMean(),
     "balanced_accuracy": BalancedAccuracy(),
@@ -339,8 +382,21 @@ def get_objective(objective: str | Objective) -> Objective:
         return _NAMED[objective]
     names = ", ".join(["f1", "f2", "f0.5", *_NAMED])
     raise ValueError(
-        f"{objective!r} is not an objective. Use one of the names {names}, or an object such as Budget(200)."
+        f"{objective!r} is not an objective. Use one of the names {names}, or an object such as Budget(rows=200)."
     )
+
+
+def _check_period(period: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Return the periods as codes, unless nearly every row has one of its own."""
+    labels = column_or_1d(period)
+    check_consistent_length(labels, np.empty(n))
+    found, code = np.unique(labels, return_inverse=True)
+    if n >= _MANY_ROWS and len(found) > n / 2:
+        raise ValueError(
+            f"period has {len(found):,} values for {n:,} rows, so nearly every row would have a budget of its own. "
+            'Make days of moments: times.dt.date of a Series, or times.astype("datetime64[D]") of an array.'
+        )
+    return code
 
 
 def _reaches(quantity: FloatArray, floor: float) -> NDArray[np.bool_]:

@@ -54,8 +54,8 @@ def test_too_few_positives_are_refused() -> None:
 
 def test_each_objective_has_its_cut() -> None:
     assert threshold_for("ap", 0.1) == threshold_for("f1", 0.1) == "f1"
-    assert threshold_for("budget", 0.1) == Budget(0.1)
-    assert threshold_for("budget", 7.0) == Budget(1.0)
+    assert threshold_for("budget", 0.1) == Budget(share=0.1)
+    assert threshold_for("budget", 7.0) == Budget(share=1.0)
     assert isinstance(threshold_for("profit", 0.1), Profit)
 
 

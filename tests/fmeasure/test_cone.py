@@ -310,7 +310,7 @@ class TestThresholds:
 
     def test_a_budget(self, data):
         X, y = data
-        model = ConeClassifier(LogisticRegression(), n_models=2, threshold=Budget(30)).fit(X, y)
+        model = ConeClassifier(LogisticRegression(), n_models=2, threshold=Budget(rows=30)).fit(X, y)
         assert np.count_nonzero(model.honest_scores(X, y) > model.threshold_) == 30
 
     def test_tune_has_no_use_for_gains(self, data):

@@ -433,7 +433,7 @@ def test_bad_streams():
 
 def test_gains_and_periods_are_not_kept():
     X, y = make_classification(60, 3, n_informative=3, n_redundant=0, random_state=0)
-    model = CCNND(threshold=Budget(3)).fit(X, y, period=np.arange(60) % 3)
+    model = CCNND(threshold=Budget(rows=3)).fit(X, y, period=np.arange(60) % 3)
     for change in (lambda: model.partial_fit(X, y), lambda: model.forget(0)):
         with pytest.raises(ValueError, match="gains or periods, which are not kept"):
             change()

@@ -61,7 +61,7 @@ def test_the_picture_shows_the_data(data, model):
     assert display.plot(ax=ax).ax_ is ax
 
 
-@pytest.mark.parametrize("threshold", [1.5, -1.0, Budget(1.0)])
+@pytest.mark.parametrize("threshold", [1.5, -1.0, Budget(share=1.0)])
 def test_cuts_that_cannot_be_drawn_are_told(data, threshold):
     X, y = data
     model = ResampledGammaKNN(threshold=threshold, random_state=0).fit(X, y)

@@ -153,7 +153,7 @@ class _Figure(NamedTuple):
 def threshold_for(objective: ObjectiveName, share: float) -> str | Objective:
     """Return what the cut is chosen for; average precision has no cut, so it borrows that of F1."""
     if objective == "budget":
-        return Budget(min(share, 1.0))
+        return Budget(share=min(share, 1.0))
     return Profit() if objective == "profit" else "f1"
 
 

@@ -305,7 +305,8 @@ def _name(objective: Objective) -> str:
         case RecallAtLeast():
             return f"Precision at a recall ≥ {objective.recall:g}"
         case Budget():
-            return f"Recall within a budget of {objective.limit}"
+            limit = f"{objective.share:g} of all" if objective.rows is None else f"{objective.rows:,}"
+            return f"Recall within a budget of {limit} {'groups' if objective.distinct else 'rows'}"
         case Profit():  # not its table of gains
             return "Profit"
     return repr(objective).removesuffix("()")
