@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.audit.encoding import DateParts, make_encoder
-from scarce.audit.profile import Column, profile_table
-from scarce.audit.tables import read_target
+from scarce.tables import Column, DateParts, make_encoder, profile_table, read_target
 
 moments = st.datetimes(min_value=pd.Timestamp(1950, 1, 1), max_value=pd.Timestamp(2100, 1, 1))
 
