@@ -52,7 +52,7 @@ def test_distances_see_comparable_scales_in_spite_of_heavy_tails(typed) -> None:
 
 
 def test_encoded_shops_do_not_carry_their_own_outcome() -> None:
-    # Every shop has one row: encoded with its own outcome it would tell it.
+    # Every shop has one row: encoded with its own outcome it would give it away.
     y = np.arange(300) % 10 == 0
     frame = pd.DataFrame({"shop": [f"s{i}" for i in range(300)]})
     column = [Column("shop", "category", distinct=300)]

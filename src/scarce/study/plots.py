@@ -57,7 +57,7 @@ def agreement(table: Mapping[str, Any]) -> str:
 
 
 def rank_diagram(ranking: Mapping[str, Any]) -> str:
-    """Draw the mean ranks, with a bar over methods that Nemenyi's test cannot tell apart."""
+    """Draw the mean ranks, with a bar over methods that Nemenyi's test does not separate."""
     import pandas as pd
     import scikit_posthocs
 
@@ -76,7 +76,7 @@ def rank_diagram(ranking: Mapping[str, Any]) -> str:
             label_props={"fontsize": 8},
             crossbar_props={"linewidth": 2.5},
         )
-        return to_svg(figure, "Mean ranks; methods under one bar cannot be told apart by Nemenyi's test at 5 %")
+        return to_svg(figure, "Mean ranks; methods under one bar are not separated by Nemenyi's test at 5 %")
 
 
 def panels(curves: Sequence[Mapping[str, Any]]) -> str:

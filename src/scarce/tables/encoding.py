@@ -33,7 +33,7 @@ class DateParts(TransformerMixin, BaseEstimator):
     ----------
     calendar : bool, default=True
         Whether to add the month and the days since the earliest date of the training rows. A model that will
-        be used on later rows than it learned from has seen neither the months nor the days to come.
+        be used on later rows than its training rows has seen neither the months nor the days to come.
 
     Examples
     --------

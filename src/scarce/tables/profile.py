@@ -44,7 +44,7 @@ class Profile:
 
     @property
     def identifiers(self) -> list[str]:
-        """The names of the columns that tell rows apart."""
+        """The names of the columns that identify rows."""
         return [c.name for c in self.columns if c.role == "identifier"]
 
 

@@ -1,4 +1,4 @@
-"""The types of a table's columns: numbers, categories and dates told apart, and cells converted."""
+"""The types of a table's columns: numbers, categories and dates, recognised and converted."""
 
 from __future__ import annotations
 
