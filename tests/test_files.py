@@ -34,3 +34,22 @@ def test_only_an_audit_is_replaced_and_only_by_force(tmp_path: Path) -> None:
         check_free(tmp_path, force=True)
     (tmp_path / "manifest.json").write_text("{}")
     check_free(tmp_path, force=True)
+
+
+def test_a_file_is_replaced_in_one_step_or_stays(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text("old")
+
+    def interrupted() -> None:
+        with written_whole(file, force=True) as new:
+            new.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert file.read_text() == "old"
+    with written_whole(file, force=True) as new:
+        new.write_text("new")
+        assert file.read_text() == "old"
+    assert file.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [file]

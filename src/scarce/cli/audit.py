@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_command"]
 
+# In full, the table would not fit on a screen.
+SHORT_TITLES = {"ap": "AP", "f1": "F1"}
+
 
 def audit_command(
     table: Annotated[
@@ -101,8 +104,8 @@ def _print_audit(result: Audit, folder: Path) -> None:
         console.print(warning, style="bold red" if warning.startswith("LEAK") else "yellow", markup=False)
     titles = figure_titles(result)
     table = Table("Method", title=f"{simulated}{result.comparison.folds.description}", title_justify="left")
-    for title in titles.values():
-        table.add_column(title.replace("Average precision", "AP"), justify="right")
+    for name, title in titles.items():
+        table.add_column(SHORT_TITLES.get(name, title), justify="right")
     for place, outcome in enumerate(result.comparison.outcomes):
         cells = (
             f"{figure_text(figure.estimate, name)}\n[dim]{interval_text(figure._asdict(), name)}[/]"
