@@ -1,9 +1,12 @@
-"""What all tests share."""
+"""Settings and fixtures of all tests."""
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import settings
+
+from .payments import make_table
 
 # The same examples on every run: a red test must be red for the next person too.
 settings.register_profile("scarce", deadline=None, max_examples=40, derandomize=True)
@@ -19,3 +22,9 @@ def golden() -> Path:
     if not folder.is_dir():
         pytest.skip("the reference outputs of the papers' programs are not on this machine")
     return folder
+
+
+@pytest.fixture(scope="session")
+def table() -> pd.DataFrame:
+    """Payments that no test may change."""
+    return make_table()

@@ -14,8 +14,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 from scarce import TunedThreshold
-from scarce.occlusion import occlusion
-from tests import naive
 
 
 @pytest.fixture
@@ -92,15 +90,3 @@ def test_one_row_of_a_class_cannot_be_cross_fitted():
     with pytest.raises(ValueError, match="at least two rows of each class"):
         TunedThreshold(LogisticRegression()).fit(X, y)
     assert TunedThreshold(LogisticRegression(), threshold=0.3).fit(X, y).threshold_ == 0.3
-
-
-@pytest.mark.parametrize("max_rows", [1, 7, 1000])
-def test_occlusion(max_rows):
-    rng = np.random.default_rng(0)
-    X, background = rng.normal(size=(6, 3)), rng.normal(size=(5, 3))
-
-    def score(rows):
-        return rows[:, 0] * rows[:, 1] + np.sin(rows[:, 2])
-
-    got = occlusion(score, X, background, max_rows=max_rows)
-    np.testing.assert_allclose(got, naive.occlusion(score, X, background))

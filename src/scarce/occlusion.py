@@ -1,4 +1,4 @@
-"""How much of a score is due to each feature, for any model that scores rows."""
+"""Contributions of the features to a score, for any model that scores rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import safe_indexing
 
-__all__ = ["ExplainsByOcclusion", "explain_by_occlusion", "occlusion", "usual_rows"]
+__all__ = ["ExplainsByOcclusion", "contributions", "explain_by_occlusion", "occlusion", "usual_rows"]
 
 FloatArray = NDArray[np.float64]
 
+MAX_ROWS = 50_000
 
-def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, max_rows: int = 100_000) -> FloatArray:
+
+def contributions(
+    score: Callable[[Any], FloatArray],
+    X: Any,
+    usual: Sequence[tuple[Any, Sequence[float] | None]],
+    *,
+    max_rows: int = MAX_ROWS,
+) -> FloatArray:
     """Return what each feature adds to each row's score.
 
-    The contribution of a feature is the row's score less its mean score when that feature takes the values of the
-    background rows instead. It is one feature at a time: features that only matter together share no credit.
+    The contribution of a feature is the row's score less its mean score when that feature takes its usual values
+    instead. It is one feature at a time: features that only matter together share no credit.
 
     Parameters
     ----------
@@ -30,10 +38,49 @@ def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, ma
         Takes rows, returns one score for each.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows to explain.
+    usual : sequence of (values, weights), one for each feature
+        The usual values, an array, or a series of the feature's type where `X` is a data frame; and the weight of
+        each, of sum 1, or None for equal weights.
+    max_rows : int
+        The largest number of rows to score in one call, which bounds the memory.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.occlusion import contributions
+    >>> usual = [(np.array([0.0, 1.0]), [0.5, 0.5]), (np.array([1.0]), None)]
+    >>> contributions(lambda rows: rows @ [1.0, 2.0], np.array([[3.0, 4.0]]), usual)
+    array([[2.5, 6. ]])
+    """
+    own = score(X)
+    n = X.shape[0]
+    added = np.empty(X.shape)
+    for feature, (values, weights) in enumerate(usual):
+        size = len(values)
+        step = max(1, max_rows // size)
+        for start in range(0, n, step):
+            count = min(step, n - start)
+            copies = safe_indexing(X, start + np.repeat(np.arange(count), size))
+            tiled = safe_indexing(values, np.tile(np.arange(size), count))
+            replaced = score(_with_feature(copies, feature, tiled)).reshape(count, size)
+            expected = replaced.mean(axis=1) if weights is None else replaced @ np.asarray(weights)
+            added[start : start + count, feature] = own[start : start + count] - expected
+    return added
+
+
+def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, max_rows: int = MAX_ROWS) -> FloatArray:
+    """Return what each feature adds to each row's score, where usual values are those of background rows.
+
+    Parameters
+    ----------
+    score, X, max_rows
+        As in :func:`contributions`.
     background : of the type of `X`, of shape (n_background, n_features)
         Usual rows.
-    max_rows : int
-        How many rows to score in one call at the most, which bounds the memory.
 
     Examples
     --------
@@ -42,18 +89,8 @@ def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, ma
     >>> occlusion(lambda rows: rows @ [1.0, 2.0], np.array([[3.0, 4.0]]), np.zeros((5, 2)))
     array([[3., 8.]])
     """
-    own = score(X)
-    n, size = X.shape[0], background.shape[0]
-    out = np.empty(X.shape)
-    step = max(1, max_rows // size)
-    for start in range(0, n, step):
-        count = min(step, n - start)
-        copies = safe_indexing(X, start + np.repeat(np.arange(count), size))
-        usual = safe_indexing(background, np.tile(np.arange(size), count))
-        for feature in range(X.shape[1]):
-            replaced = score(_with_column(copies, usual, feature)).reshape(count, size)
-            out[start : start + count, feature] = own[start : start + count] - replaced.mean(axis=1)
-    return out
+    usual = [(_feature(background, feature), None) for feature in range(background.shape[1])]
+    return contributions(score, X, usual, max_rows=max_rows)
 
 
 def usual_rows(X: Any, size: int = 30) -> Any:
@@ -83,11 +120,18 @@ class ExplainsByOcclusion:
         return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
 
-def _with_column(rows: Any, source: Any, feature: int) -> Any:
-    """Return the rows with one column taken from another table of the same shape."""
+def _feature(rows: Any, feature: int) -> Any:
     if nw.dependencies.is_into_dataframe(rows):
-        frame, other = nw.from_native(rows, eager_only=True), nw.from_native(source, eager_only=True)
-        return frame.with_columns(other.get_column(other.columns[feature])).to_native()
-    changed = rows.tolil() if issparse(rows) else rows.copy()
-    changed[:, feature] = source[:, [feature]] if issparse(rows) else source[:, feature]
+        return nw.from_native(rows, eager_only=True)[:, feature].to_native()
+    return rows[:, [feature]].toarray().ravel() if issparse(rows) else rows[:, feature]
+
+
+def _with_feature(rows: Any, feature: int, values: Any) -> Any:
+    """Return the rows with other values of one feature; arrays, which are copies already, are changed in place."""
+    if nw.dependencies.is_into_dataframe(rows):
+        frame = nw.from_native(rows, eager_only=True)
+        column = nw.from_native(values, series_only=True).alias(frame.columns[feature])
+        return frame.with_columns(column).to_native()
+    changed = rows.tolil() if issparse(rows) else rows
+    changed[:, feature] = values[:, None] if issparse(rows) else values
     return changed.tocsr() if issparse(rows) else changed

@@ -9,9 +9,9 @@ from scarce.audit import Audit, AuditError
 from scarce.audit.candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
 from scarce.audit.compare import Task, threshold_for
 from scarce.audit.folds import inner_folds, make_folds
-from scarce.audit.profile import Column
 from scarce.metrics import precision_at_k
 from scarce.objectives import Budget, Profit
+from scarce.tables import Column
 from tests import naive
 
 
@@ -52,7 +52,7 @@ def test_too_few_positives_are_refused() -> None:
         make_folds(np.array([1] * 20 + [0] * 100), late, 0)
 
 
-def test_each_objective_has_its_cut() -> None:
+def test_each_objective_has_its_threshold() -> None:
     assert threshold_for("ap", 0.1) == threshold_for("f1", 0.1) == "f1"
     assert threshold_for("budget", 0.1) == Budget(share=0.1)
     assert threshold_for("budget", 7.0) == Budget(share=1.0)
@@ -97,7 +97,7 @@ def test_the_winner_is_first_and_alone_keeps_its_models(result: Audit) -> None:
     assert len(values) == 6
     assert [len(o.models) for o in comparison.outcomes] == [len(comparison.folds.splits)] + [0] * 5
     assert comparison.lead.estimate == pytest.approx(values[0] - values[1])
-    assert ("within the noise" in comparison.said) == (comparison.lead.low <= 0)
+    assert ("within the noise" in comparison.summary) == (comparison.lead.low <= 0)
     # The amount and the channel decide in this table: a method that learned nothing would have the share of positives.
     assert values[0] > 10 * task_rate(result)
 
@@ -114,5 +114,5 @@ def test_honest_scores_come_from_models_that_did_not_see_the_row(result: Audit) 
         again = task.fit(winner.candidate.model, train)
         score = again.score_samples(task.X.iloc[test])
         np.testing.assert_array_equal(winner.score[place : place + len(test)], score)
-        assert again[-1].threshold_ == model[-1].threshold_ == winner.cut[place]
+        assert again[-1].threshold_ == model[-1].threshold_ == winner.threshold[place]
         place += len(test)

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from scarce.audit.candidates import make_candidates
-from scarce.audit.profile import Column
-from scarce.audit.reasons import contributions, nearest_positives, sentences, usual_values
+from scarce.audit.reasons import Usual, nearest_positives, sentences, usual_values
+from scarce.occlusion import contributions
+from scarce.tables import Column
 from tests import naive
 
 COLUMNS = [Column("paid", "number"), Column("shop", "category"), Column("day", "date")]
@@ -16,6 +17,10 @@ COLUMNS = [Column("paid", "number"), Column("shop", "category"), Column("day", "
 def frame_of(paid: np.ndarray, shop: list[str], days: np.ndarray) -> pd.DataFrame:
     day = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D"), dtype="datetime64[us]")
     return pd.DataFrame({"paid": paid, "shop": pd.Series(shop, dtype=str), "day": day})
+
+
+def added_by(score, frame: pd.DataFrame, usual: dict[str, Usual]) -> np.ndarray:
+    return contributions(score, frame, [usual[name].weighted(frame[name].dtype) for name in frame])
 
 
 def score(frame: pd.DataFrame) -> np.ndarray:
@@ -37,7 +42,7 @@ def test_contributions_equal_the_slow_ones(paid, shop, days, size) -> None:
     for column in usual.values():
         assert sum(column.weights) == pytest.approx(1)
     np.testing.assert_allclose(
-        contributions(score, frame, usual), naive.column_contributions(score, frame, usual), atol=1e-12
+        added_by(score, frame, usual), naive.column_contributions(score, frame, usual), atol=1e-12
     )
 
 
@@ -45,22 +50,22 @@ def test_contributions_equal_the_slow_ones(paid, shop, days, size) -> None:
 def test_a_linear_score_is_explained_by_the_distance_from_the_usual(paid, slope) -> None:
     frame = pd.DataFrame({"paid": paid})
     usual = usual_values(frame, COLUMNS[:1], size=30)
-    added = contributions(lambda f: slope * f["paid"].to_numpy(), frame, usual)
+    added = added_by(lambda f: slope * f["paid"].to_numpy(), frame, usual)
     np.testing.assert_allclose(added[:, 0], slope * (paid - paid.mean()), atol=1e-9)
 
 
 def test_a_column_that_the_score_ignores_adds_nothing() -> None:
     frame = frame_of(np.arange(5.0), list("abcab"), np.arange(5))
-    added = contributions(lambda f: f["paid"].to_numpy(), frame, usual_values(frame, COLUMNS))
+    added = added_by(lambda f: f["paid"].to_numpy(), frame, usual_values(frame, COLUMNS))
     np.testing.assert_allclose(added[:, 1:], 0, atol=1e-12)
 
 
 def test_sentences_name_the_largest_contributions_first() -> None:
     frame = frame_of(np.array([912.3, np.nan]), ["a", "b"], np.array([0, 1]))
     usual = usual_values(frame_of(np.full(3, 43.1), list("aab"), np.zeros(3)), COLUMNS)
-    told = sentences(np.array([[0.2135, 0.5, -1.0], [-1, -1, -1.0]]), frame, usual)
-    assert told[0] == "shop = a: +0.5; paid = 912.30 (usual 43.10): +0.21"
-    assert told[1] == "no single column raises the score"
+    found = sentences(np.array([[0.2135, 0.5, -1.0], [-1, -1, -1.0]]), frame, usual)
+    assert found[0] == "shop = a: +0.5; paid = 912.30 (usual 43.10): +0.21"
+    assert found[1] == "no single column raises the score"
     assert sentences(np.array([[0.2, 0.5, 0.3]] * 2), frame, usual, most=1)[1] == "shop = b: +0.5"
     assert "paid = (missing) (usual 43.10)" in sentences(np.array([[1.0, 0, 0]] * 2), frame, usual)[1]
 
@@ -73,8 +78,8 @@ def test_the_nearest_positives_are_positive_and_near() -> None:
     numbers = np.arange(60) * 10
     by_name = {c.name: c.model for c in make_candidates(columns, "f1", rows=60, folds=2, seed=0)}
     model = by_name["γk-NN"].fit(frame, y)
-    for i, told in enumerate(nearest_positives(model, frame, numbers)):
-        named = [int(number) // 10 for number in told.split(", ")]
+    for i, rows in enumerate(nearest_positives(model, frame, numbers)):
+        named = [int(number) // 10 for number in rows.split(", ")]
         assert len(named) == 3
         assert y[named].all()
         assert (named[0] == i) == bool(y[i])

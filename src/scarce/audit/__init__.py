@@ -1,16 +1,15 @@
 """The product: profile a table, compare methods honestly, rank the rows to check, explain them, report."""
 
+from ._errors import AuditError
 from .pipeline import Audit, audit
 from .report import figure_text, figure_titles, interval_text, report_data, report_html
 from .score import score_table
 from .store import load, save
-from .tables import AuditError, check_free, written_whole
 
 __all__ = [
     "Audit",
     "AuditError",
     "audit",
-    "check_free",
     "figure_text",
     "figure_titles",
     "interval_text",
@@ -19,5 +18,4 @@ __all__ = [
     "report_html",
     "save",
     "score_table",
-    "written_whole",
 ]

@@ -1,4 +1,4 @@
-"""The methods that an audit compares, strong rivals included, all with the cut chosen on honest scores."""
+"""The methods that an audit compares, strong rivals included, all with a threshold chosen on honest scores."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from sklearn.pipeline import Pipeline
 
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Objective
+from scarce.tables import Column, make_encoder
 from scarce.tuned import TunedThreshold
-
-from .encoding import make_encoder
-from .profile import Column
 
 __all__ = ["MAX_ROWS_FOR_NEIGHBOURS", "Candidate", "make_candidates"]
 
-# Every query row is compared with every row learned from, so twice the rows take four times as long.
+# Every query row is compared with every training row, so twice the rows take four times as long.
 MAX_ROWS_FOR_NEIGHBOURS = 100_000
 TREES = 150
 
@@ -34,9 +32,9 @@ class Candidate:
     Attributes
     ----------
     name : str
-        What tables call it.
-    said : str
-        What it is, in a few words.
+        Its name in tables.
+    description : str
+        A few words on what it is.
     model : Pipeline
         The encoder and the method, not fitted.
     effort : int
@@ -44,7 +42,7 @@ class Candidate:
     """
 
     name: str
-    said: str
+    description: str
     model: Pipeline
     effort: int
 
@@ -65,11 +63,11 @@ def make_candidates(
     columns : sequence of Column
         The columns to learn from.
     threshold : str or Objective
-        What the cut is chosen for.
+        What the threshold is chosen for.
     rows : int
-        Rows to learn from; neighbour methods are left out above ``MAX_ROWS_FOR_NEIGHBOURS``.
+        Number of training rows; neighbour methods are left out above ``MAX_ROWS_FOR_NEIGHBOURS``.
     folds : int
-        Folds within the learning rows, for honest scores and encodings.
+        Folds within the training rows, for honest scores and encodings.
     seed : int
         Seed of everything random.
     time : str, optional
@@ -77,13 +75,13 @@ def make_candidates(
     """
 
     def candidate(
-        name: str, said: str, suited_to: Literal["distances", "trees"], effort: int, method: Any
+        name: str, description: str, suited_to: Literal["distances", "trees"], effort: int, method: Any
     ) -> Candidate:
         if not isinstance(method, GammaKNN):
             method = TunedThreshold(method, cv=folds)
         encoder = make_encoder(columns, suited_to, folds=folds, seed=seed, time=time)
         model = Pipeline([("encode", encoder), ("method", method.set_params(threshold=threshold, pos_label=1))])
-        return Candidate(name, said, model, effort)
+        return Candidate(name, description, model, effort)
 
     # Threads that wait for each other on a busy machine made small boostings a hundred times slower.
     boosting_threads = 1 if rows <= MAX_ROWS_FOR_NEIGHBOURS else joblib.cpu_count()
@@ -108,14 +106,14 @@ def make_candidates(
         ),
         candidate(
             "Random forest",
-            f"{TREES} trees, cut from out-of-bag scores",
+            f"{TREES} trees, threshold from out-of-bag scores",
             "trees",
             8,
             RandomForestClassifier(TREES, min_samples_leaf=2, **forest),
         ),
         candidate(
             "Extra trees",
-            f"{TREES} bootstrapped trees, cut from out-of-bag scores",
+            f"{TREES} bootstrapped trees, threshold from out-of-bag scores",
             "trees",
             4,
             ExtraTreesClassifier(TREES, bootstrap=True, **forest),

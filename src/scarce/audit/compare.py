@@ -1,4 +1,4 @@
-"""Compare methods on rows that they have not seen, and tell whether the lead is more than luck."""
+"""Compare methods on rows that they have not seen, and judge whether the lead is more than chance."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DECIDING = {"ap": "ap", "f1": "f1", "budget": "precision", "profit": "profit"}
 
 @dataclass(frozen=True)
 class Task:
-    """What is compared: the labelled rows, and what a good answer is.
+    """The rows to compare on, and what a good answer is.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Task:
 
     @property
     def gains(self) -> FloatArray:
-        """What each outcome of a row earns: a caught positive saves its amount, and every check costs."""
+        """The gain of each outcome of a row: a caught positive saves its amount, and every check costs."""
         amount = np.zeros(len(self.y)) if self.amount is None else self.amount
         nothing = np.zeros(len(self.y))
         return np.column_stack([amount - self.check_cost, nothing - self.check_cost, nothing, nothing])
@@ -90,14 +90,14 @@ class Task:
 
 @dataclass
 class Outcome:
-    """How a candidate did on rows that it had not seen; arrays follow ``Folds.tested``.
+    """The result of a candidate on rows that it had not seen; arrays follow ``Folds.tested``.
 
     Attributes
     ----------
     candidate : Candidate
         The method.
-    score, cut : ndarray of shape (n_tested,)
-        The score of each row, and the cut of the model that gave it.
+    score, threshold : ndarray of shape (n_tested,)
+        The score of each row, and the threshold of the model that gave it.
     rank : ndarray of shape (n_tested,)
         The share of its own fold that a row outranks, ties counted half. Folds have models of their own, whose
         scores need not be comparable; these are, and each fold gets its share of the budget.
@@ -112,7 +112,7 @@ class Outcome:
 
     candidate: Candidate
     score: FloatArray
-    cut: FloatArray
+    threshold: FloatArray
     rank: FloatArray
     seconds: float
     models: list[Pipeline]
@@ -120,18 +120,18 @@ class Outcome:
 
     @property
     def flagged(self) -> NDArray[np.bool_]:
-        """Whether each row is called positive."""
-        return self.score > self.cut
+        """True for each row that is called positive."""
+        return self.score > self.threshold
 
 
 @dataclass
 class Comparison:
-    """The outcomes, best first; by how much the first leads the second, and a sentence about it."""
+    """The outcomes, best first; the lead of the first over the second, and a sentence about it."""
 
     outcomes: list[Outcome]
     folds: Folds
     lead: ConfidenceInterval
-    said: str
+    summary: str
 
     @property
     def winner(self) -> Outcome:
@@ -151,7 +151,7 @@ class _Figure(NamedTuple):
 
 
 def threshold_for(objective: ObjectiveName, share: float) -> str | Objective:
-    """Return what the cut is chosen for; average precision has no cut, so it borrows that of F1."""
+    """Return what the threshold is chosen for; average precision has none, so it borrows that of F1."""
     if objective == "budget":
         return Budget(share=min(share, 1.0))
     return Profit() if objective == "profit" else "f1"
@@ -161,7 +161,7 @@ def compare(
     candidates: Sequence[Candidate],
     task: Task,
     folds: Folds,
-    progress: Callable[[str, int], None] = lambda said, effort: None,
+    progress: Callable[[str, int], None] = lambda step, effort: None,
 ) -> Comparison:
     """Score every candidate on rows that it did not learn from, and put the best first.
 
@@ -172,9 +172,9 @@ def compare(
     task : Task
         The rows and the objective.
     folds : Folds
-        Who learns and who is tested.
+        The training rows and the tested rows.
     progress : callable
-        Told the name of the candidate and the effort spent since it was last called.
+        Called with the name of the candidate and the effort spent since the last call.
     """
     figures = _figures(task, folds.tested)
     deciding = DECIDING[task.objective]
@@ -195,19 +195,19 @@ def compare(
 
 def _cross_score(candidate: Candidate, task: Task, folds: Folds, progress: Callable[[str, int], None]) -> Outcome:
     start = time.perf_counter()
-    scores, cuts, ranks, models = [], [], [], []
+    scores, thresholds, ranks, models = [], [], [], []
     for train, test in folds.splits:
         progress(candidate.name, 0)
         model = task.fit(candidate.model, train)
         score = model.score_samples(task.X.iloc[test])
         scores.append(score)
-        cuts.append(np.full(len(test), model[-1].threshold_))
+        thresholds.append(np.full(len(test), model[-1].threshold_))
         ranks.append((rankdata(score) - 0.5) / len(test))
         models.append(model)
         progress(candidate.name, candidate.effort)
     seconds = time.perf_counter() - start
-    score, cut, rank = (np.concatenate(parts) for parts in (scores, cuts, ranks))
-    return Outcome(candidate, score, cut, rank, seconds, models)
+    score, threshold, rank = (np.concatenate(parts) for parts in (scores, thresholds, ranks))
+    return Outcome(candidate, score, threshold, rank, seconds, models)
 
 
 def _figures(task: Task, tested: IntArray) -> dict[str, _Figure]:

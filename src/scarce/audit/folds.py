@@ -1,4 +1,4 @@
-"""Which rows learn and which are tested."""
+"""Training rows and tested rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from .tables import AuditError
+from ._errors import AuditError
 
 __all__ = ["Folds", "inner_folds", "make_folds"]
 
@@ -19,16 +19,16 @@ MIN_POSITIVES = 8
 MIN_POSITIVES_PER_FOLD = 4
 MAX_FOLDS = 5
 TIME_PARTS = 6
-TIME_PARTS_LEARNED_FIRST = 2
+FIRST_TRAINING_PARTS = 2
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Pairs of rows to learn from and rows to test, and a phrase that says how they were drawn."""
+    """Pairs of training rows and tested rows, and a phrase that describes how they were drawn."""
 
     splits: list[tuple[IntArray, IntArray]]
     by_time: bool
-    said: str
+    description: str
 
     @property
     def tested(self) -> IntArray:
@@ -44,7 +44,7 @@ class Folds:
 def make_folds(y: NDArray[np.int64], times: pd.Series | None, seed: int) -> Folds:
     """Split labelled rows for honest testing: by time if there is one, at random otherwise.
 
-    By time, the rows are cut into six consecutive parts. Each part from the third on is tested by a model that
+    By time, the rows are split into six consecutive parts. Each part from the third on is tested by a model that
     learned from all rows before it. Rows of the same moment stay together.
     """
     positives = int(y.sum())
@@ -63,7 +63,7 @@ def make_folds(y: NDArray[np.int64], times: pd.Series | None, seed: int) -> Fold
 def _time_folds(y: NDArray[np.int64], times: pd.Series) -> Folds:
     moment = times.rank(method="min").to_numpy()
     in_order = np.sort(moment)
-    starts = [in_order[len(y) * part // TIME_PARTS] for part in range(TIME_PARTS_LEARNED_FIRST, TIME_PARTS)]
+    starts = [in_order[len(y) * part // TIME_PARTS] for part in range(FIRST_TRAINING_PARTS, TIME_PARTS)]
     splits = []
     for start, end in zip(starts, [*starts[1:], np.inf], strict=True):
         train, test = np.flatnonzero(moment < start), np.flatnonzero((start <= moment) & (moment < end))
@@ -75,10 +75,10 @@ def _time_folds(y: NDArray[np.int64], times: pd.Series) -> Folds:
             "Too few positive rows lie in the later two thirds of the table to test by time; "
             "leave --time out, or add rows."
         )
-    said = f"{len(splits)} consecutive parts, each tested by a model that learned from all earlier rows"
-    return Folds(splits, True, said)
+    description = f"{len(splits)} consecutive parts, each tested by a model that learned from all earlier rows"
+    return Folds(splits, True, description)
 
 
 def inner_folds(y: NDArray[np.int64], folds: Folds) -> int:
-    """Return how many folds to draw within the learning rows: three, or two if positives are very few."""
+    """Return how many folds to draw within the training rows: three, or two if positives are very few."""
     return int(min(3, min(y[train].sum() for train, _ in folds.splits) // 2))

@@ -14,15 +14,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from scarce._files import sha256
 from scarce.datasets import make_transactions
+from scarce.tables import Profile, Target, profile_table, read_table, read_target, require_columns
 
+from ._errors import AuditError
 from .candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
 from .compare import Comparison, ObjectiveName, Task, compare, threshold_for
 from .folds import inner_folds, make_folds
-from .profile import Profile, profile_table
 from .queue import queue_of_new_rows, queue_of_tested_rows, with_table_columns
 from .reasons import Usual, usual_values
-from .tables import AuditError, Target, read_table, read_target, require_columns, sha256
 
 __all__ = ["Audit", "Settings", "Source", "audit"]
 
@@ -34,7 +35,7 @@ SIMULATED_ROWS = 30_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for; see :func:`audit`."""
+    """The arguments of an audit; see :func:`audit`."""
 
     target: str
     budget: int
@@ -50,7 +51,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the table came from."""
+    """The origin of the table."""
 
     name: str
     sha256: str
@@ -98,7 +99,7 @@ class Audit:
 
     @property
     def threshold(self) -> float:
-        """The cut of the refitted winner."""
+        """The threshold of the refitted winner."""
         return float(self.model[-1].threshold_)
 
 
@@ -115,7 +116,7 @@ def audit(
     keep: Sequence[str] = (),
     drop: Sequence[str] = (),
     seed: int = 0,
-    progress: Progress = lambda said, done, total: None,
+    progress: Progress = lambda step, done, total: None,
 ) -> Audit:
     """Compare methods on a table and rank the rows to check.
 
@@ -128,24 +129,24 @@ def audit(
     budget : int
         How many rows can be checked.
     objective : {"ap", "f1", "budget", "profit"}
-        What chooses the winner: average precision; F1 at the cut; precision among the first `budget` rows; or
-        money, where a caught positive saves its `amount` and every check costs `check_cost`. The cut is chosen for
-        the same, and for F1 in the case of average precision, which has none.
+        What chooses the winner: average precision; F1 at the threshold; precision among the first `budget` rows;
+        or money, where a caught positive saves its `amount` and every check costs `check_cost`. The threshold is
+        chosen for the same, and for F1 in the case of average precision, which has none.
     positive : str, optional
         The value of the target to look for; the rarer of two if not given.
     amount : str, optional
         A column of money at stake.
     time : str, optional
-        A column of dates or numbers that orders the rows; methods are then tested on later rows than they learned
-        from.
+        A column of dates or numbers that orders the rows; methods are then tested on later rows than their
+        training rows.
     check_cost : float, optional
         What one check costs; needed for the objective "profit".
     keep, drop : sequences of str
-        Columns to learn from, or not, whatever the profile says.
+        Columns to learn from, or not, whatever the profile finds.
     seed : int
         The same seed gives the same queue.
     progress : callable
-        Told what is being done, and how much of the whole effort is done.
+        Called with the name of the step, the effort spent so far, and the effort of the whole audit.
 
     Returns
     -------
@@ -198,10 +199,10 @@ def audit(
     final = max(1, total // 8)
     done = 0
 
-    def spent(said: str, effort: int) -> None:
+    def spent(step: str, effort: int) -> None:
         nonlocal done
         done += effort
-        progress(said, done, total + 2 * final)
+        progress(step, done, total + 2 * final)
 
     comparison = compare(candidates, task, folds, spent)
     spent("Learning from all rows", 0)
@@ -277,10 +278,10 @@ def _amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, 
             f"{str(wrong.iloc[0])!r}; write plain numbers such as 1234.5."
         )
     known = np.isfinite(values)
-    said = [f"Rows without an amount, which counts as 0: {int((~known).sum()):,}."] if not known.all() else []
+    warnings = [f"Rows without an amount, which counts as 0: {int((~known).sum()):,}."] if not known.all() else []
     if (values < 0).any():
-        said.append(f"Rows with a negative amount, which counts as it is: {int((values < 0).sum()):,}.")
-    return values.where(known, 0.0).to_numpy(), said
+        warnings.append(f"Rows with a negative amount, which counts as it is: {int((values < 0).sum()):,}.")
+    return values.where(known, 0.0).to_numpy(), warnings
 
 
 def _moments(frame: pd.DataFrame, typed: pd.DataFrame, profile: Profile, name: str) -> pd.Series:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+
+from scarce._svg import GREEN, ORANGE, PINK, RED, STYLE, to_svg
 
 __all__ = ["dots_and_whiskers", "precision_at_budget", "precision_recall"]
 
-FloatArray = NDArray[np.float64]
-
 # Colours that stand for the page's own, which differ between light and dark.
 INK, MUTED, GRID, ACCENT = "#010101", "#020202", "#030303", "#040404"
-_ON_PAGE = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--line)", ACCENT: "var(--accent)"}
-# After Okabe and Ito: the colour-blind can tell them apart, and they show on white as on black.
-OTHERS = ("#E69F00", "#009E73", "#CC79A7", "#D55E00", "#8A8F98")
-_STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "scarce",
-    "font.family": "sans-serif",
+_COLOURS_OF_PAGE = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--line)", ACCENT: "var(--accent)"}
+OTHERS = (ORANGE, GREEN, PINK, RED, "#8A8F98")
+_STYLE: Any = STYLE | {
     "font.size": 10,
     "text.color": INK,
     "axes.edgecolor": GRID,
@@ -32,15 +25,10 @@ _STYLE: Any = {
     "axes.titlecolor": INK,
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "xtick.color": MUTED,
     "ytick.color": MUTED,
-    "legend.frameon": False,
     "legend.fontsize": 9,
     "legend.labelcolor": INK,
 }
@@ -63,21 +51,22 @@ def dots_and_whiskers(title: str, names: Sequence[str], figures: Sequence[Mappin
         axis.tick_params(axis="y", length=0)
         axis.set_yticks(place, names)
         axis.get_yticklabels()[0].set(color=INK, fontweight="bold")
-        return _svg(drawing, f"{title} of each method with its 95 % interval")
+        return _on_page(drawing, f"{title} of each method with its 95 % interval")
 
 
 def precision_recall(curves: Sequence[dict[str, Any]], rate: float) -> str:
-    """Draw precision against recall for every method; the winner comes first, with its cut."""
+    """Draw precision against recall for every method; the winner comes first, with its threshold."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(5.2, 3.9), layout="constrained")
         axis = figure.subplots()
         for curve, style in _with_styles(curves):
             axis.step(curve["recall"], curve["precision"], where="post", label=curve["name"], **style)
-        axis.plot(curves[0]["cut"]["recall"], curves[0]["cut"]["precision"], "o", color=ACCENT, ms=8, zorder=5)
+        chosen = curves[0]["at_threshold"]
+        axis.plot(chosen["recall"], chosen["precision"], "o", color=ACCENT, ms=8, zorder=5)
         axis.axhline(rate, color=MUTED, lw=1, ls=":")
         axis.set(xlabel="recall: share of positives found", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
         axis.legend(loc="upper right")
-        return _svg(figure, "Precision against recall of each method")
+        return _on_page(figure, "Precision against recall of each method")
 
 
 def precision_at_budget(curves: Sequence[dict[str, Any]], budget: float, rate: float) -> str:
@@ -96,7 +85,7 @@ def precision_at_budget(curves: Sequence[dict[str, Any]], budget: float, rate: f
         axis.xaxis.set_major_formatter("{x:,.0f}")
         axis.margins(x=0)
         axis.legend(loc="upper right")
-        return _svg(figure, "Precision among the first rows of each method's ranking")
+        return _on_page(figure, "Precision among the first rows of each method's ranking")
 
 
 def _with_styles(curves: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -106,22 +95,8 @@ def _with_styles(curves: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any],
     ]
 
 
-def _svg(figure: Figure, title: str) -> str:
-    stream = io.StringIO()
-    figure.savefig(
-        stream,
-        format="svg",
-        transparent=True,
-        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-    )
-    drawing = stream.getvalue()
-    drawing = drawing[drawing.index("<svg") :]
-    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
-    # Inside a page the drawing needs no namespaces, no size of its own and no names of groups.
-    drawing = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawing)
-    drawing = re.sub(r'<g id="[^"]*"', "<g", drawing)
-    drawing = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1)
-    drawing = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawing, count=1)
-    for placeholder, colour in _ON_PAGE.items():
+def _on_page(figure: Figure, title: str) -> str:
+    drawing = to_svg(figure, title)
+    for placeholder, colour in _COLOURS_OF_PAGE.items():
         drawing = drawing.replace(placeholder, colour)
-    return drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+    return drawing

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from scarce.occlusion import contributions
+
 from .compare import Comparison
-from .reasons import Usual, contributions, nearest_positives, sentences
+from .reasons import Usual, nearest_positives, sentences
 
 __all__ = ["OWN_COLUMNS", "queue_of_new_rows", "queue_of_tested_rows"]
 
 IntArray = NDArray[np.intp]
 
-OWN_COLUMNS = ("rank", "row", "score", "cut", "flagged", "outcome", "reasons", "nearest_positives")
+OWN_COLUMNS = ("rank", "row", "score", "threshold", "flagged", "outcome", "reasons", "nearest_positives")
 
 
 def queue_of_new_rows(
@@ -40,7 +42,6 @@ def queue_of_tested_rows(
     usual: Mapping[str, Usual],
     size: int,
     labelled: IntArray,
-    progress: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
     """Rank rows of known outcome, each scored and explained by the model of the fold in which it was tested.
 
@@ -54,7 +55,6 @@ def queue_of_tested_rows(
         if len(chosen):
             rows = X.loc[labelled[folds.tested[chosen]]]
             parts.append(_explained(model, rows, winner.score[chosen], usual, labelled[train]))
-        progress()
     queue = pd.concat(parts)
     order = np.lexsort((queue.index, -queue["score"]))
     return queue.iloc[order]
@@ -68,7 +68,8 @@ def _explained(
     trained_on: IntArray | None,
 ) -> pd.DataFrame:
     queue = _decided(model, rows.index, score)
-    queue["reasons"] = sentences(contributions(model.score_samples, rows, usual), rows, usual)
+    values = [column.weighted(rows[name].dtype) for name, column in usual.items()]
+    queue["reasons"] = sentences(contributions(model.score_samples, rows, values), rows, usual)
     if trained_on is not None:
         near = nearest_positives(model, rows, trained_on)
         if any(near):
@@ -77,8 +78,9 @@ def _explained(
 
 
 def _decided(model: Pipeline, index: pd.Index, score: NDArray[np.float64]) -> pd.DataFrame:
-    cut = float(model[-1].threshold_)
-    return pd.DataFrame({"score": score, "cut": cut, "flagged": np.where(score > cut, "yes", "no")}, index=index)
+    threshold = float(model[-1].threshold_)
+    flagged = np.where(score > threshold, "yes", "no")
+    return pd.DataFrame({"score": score, "threshold": threshold, "flagged": flagged}, index=index)
 
 
 def with_table_columns(
@@ -88,7 +90,7 @@ def with_table_columns(
     full = pd.DataFrame({"rank": np.arange(1, len(queue) + 1), "row": queue.index}, index=queue.index)
     for name in names:
         full[f"{name} (table)" if name in OWN_COLUMNS else name] = table.loc[queue.index, name]
-    for name in ("score", "cut", "flagged"):
+    for name in ("score", "threshold", "flagged"):
         full[name] = queue[name]
     if outcome is not None:
         full["outcome"] = outcome.loc[queue.index]

@@ -1,8 +1,8 @@
-"""Why a row has its score, in terms of the user's own columns and for any model."""
+"""Reasons for a row's score, in terms of the user's own columns and for any model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from scarce.neighbors import GammaKNN
+from scarce.tables import MISSING, Column
 
-from .encoding import MISSING
-from .profile import Column
-
-__all__ = ["Usual", "contributions", "nearest_positives", "sentences", "usual_values"]
+__all__ = ["Usual", "nearest_positives", "sentences", "usual_values"]
 
 FloatArray = NDArray[np.float64]
 
 SIZE = 12
-MAX_ROWS = 50_000
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,10 @@ class Usual:
     values: list[Any]
     weights: list[float]
     typical: Any
+
+    def weighted(self, dtype: Any) -> tuple[pd.Series, list[float]]:
+        """Return the values as a series of a type, and their weights."""
+        return pd.Series(self.values).astype(dtype), self.weights
 
 
 def usual_values(X: pd.DataFrame, columns: Sequence[Column], size: int = SIZE) -> dict[str, Usual]:
@@ -42,8 +43,8 @@ def usual_values(X: pd.DataFrame, columns: Sequence[Column], size: int = SIZE) -
     Examples
     --------
     >>> import pandas as pd
-    >>> from scarce.audit.profile import Column
     >>> from scarce.audit.reasons import usual_values
+    >>> from scarce.tables import Column
     >>> paid = pd.DataFrame({"paid": [1.0, 2.0, 3.0, 4.0]})
     >>> usual_values(paid, [Column("paid", "number")], size=2)["paid"]
     Usual(values=[2.0, 4.0], weights=[0.5, 0.5], typical=2.0)
@@ -69,53 +70,21 @@ def _usual(values: pd.Series, kind: str, size: int) -> Usual:
     return Usual(found, weights, typical)
 
 
-def contributions(
-    score: Callable[[pd.DataFrame], FloatArray], X: pd.DataFrame, usual: Mapping[str, Usual]
-) -> FloatArray:
-    """Return what each column adds to each row's score.
-
-    A column's contribution is the row's score less its mean score when the cell takes the column's usual values
-    instead. It is one column at a time: columns that only matter together share no credit.
-
-    Parameters
-    ----------
-    score : callable
-        Takes rows, returns a score for each.
-    X : DataFrame of shape (n_rows, n_columns)
-        The rows to explain, typed.
-    usual : mapping of str to Usual
-        The columns to explain, in the order of the result.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, len(usual))
-    """
-    own = score(X)
-    added = np.empty((len(X), len(usual)))
-    for place, (name, column) in enumerate(usual.items()):
-        values = pd.Series(column.values).astype(X[name].dtype)
-        step = max(1, MAX_ROWS // len(values))
-        for start in range(0, len(X), step):
-            rows = X.iloc[start : start + step]
-            copies = rows.loc[rows.index.repeat(len(values))].reset_index(drop=True)
-            copies[name] = pd.concat([values] * len(rows), ignore_index=True)
-            replaced = score(copies).reshape(len(rows), len(values))
-            added[start : start + step, place] = own[start : start + step] - replaced @ np.asarray(column.weights)
-    return added
-
-
 def sentences(added: FloatArray, X: pd.DataFrame, usual: Mapping[str, Usual], most: int = 3) -> list[str]:
-    """Say for each row which columns raise its score the most: ``amount = 912.30 (usual 43.10): +0.21``."""
+    """Return for each row the columns that raise its score the most.
+
+    Such as ``amount = 912.30 (usual 43.10): +0.21``, joined by semicolons.
+    """
     names = list(usual)
-    told = []
+    found = []
     for (_, row), parts in zip(X[names].iterrows(), added, strict=True):
         reasons = []
         for place in np.argsort(-parts, kind="stable")[:most]:
             if parts[place] > 0.005 * np.abs(parts).max():
                 name = names[place]
                 reasons.append(f"{name} = {_cell(row[name], usual[name].typical)}: {parts[place]:+.2g}")
-        told.append("; ".join(reasons) or "no single column raises the score")
-    return told
+        found.append("; ".join(reasons) or "no single column raises the score")
+    return found
 
 
 def _cell(value: Any, typical: Any) -> str:
@@ -138,7 +107,7 @@ def show(value: Any) -> str:
 
 
 def nearest_positives(model: Pipeline, X: pd.DataFrame, trained_on: NDArray[np.intp], most: int = 3) -> list[str]:
-    """Name the nearest known positive rows of each row, where the model is a neighbour method.
+    """Return the nearest known positive rows of each row, where the model is a neighbour method.
 
     Parameters
     ----------
@@ -147,11 +116,11 @@ def nearest_positives(model: Pipeline, X: pd.DataFrame, trained_on: NDArray[np.i
     X : DataFrame
         The rows to explain.
     trained_on : ndarray
-        The number in the table of each row that the model learned from.
+        The number in the table of each training row of the model.
     most : int
         How many to name.
     """
     if not isinstance(model[-1], GammaKNN):
         return [""] * len(X)
-    told = model[-1].explain(model[:-1].transform(X))
-    return [", ".join(str(trained_on[near["row"]]) for near in row["positives"][:most]) for row in told]
+    explained = model[-1].explain(model[:-1].transform(X))
+    return [", ".join(str(trained_on[near["row"]]) for near in row["positives"][:most]) for row in explained]

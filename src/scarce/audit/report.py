@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -23,19 +24,19 @@ CURVE_POINTS = 200
 
 OBJECTIVES = {
     "ap": "average precision, the quality of the ranking over all budgets",
-    "f1": "F1 at the tuned cut",
+    "f1": "F1 at the tuned threshold",
     "budget": "precision within the budget",
     "profit": "profit: a caught positive saves its amount, every check costs",
 }
 
-CUTS = {"ap": "for F1", "f1": "for F1", "budget": "so that it uses the budget", "profit": "for profit"}
+THRESHOLDS = {"ap": "for F1", "f1": "for F1", "budget": "so that it uses the budget", "profit": "for profit"}
 
 
 def figure_titles(result: Audit) -> dict[str, str]:
     """Return the column titles of the comparison, by figure."""
     titles = {
         "ap": "Average precision",
-        "f1": "F1 at the cut",
+        "f1": "F1 at the threshold",
         "precision": f"Precision@{result.settings.budget:,}",
         "recall": f"Recall@{result.settings.budget:,}",
         "money": f"Money@{result.settings.budget:,}",
@@ -45,7 +46,7 @@ def figure_titles(result: Audit) -> dict[str, str]:
 
 
 def report_data(result: Audit) -> dict[str, Any]:
-    """Return all that the report says, as plain data."""
+    """Return the contents of the report, as plain data."""
     comparison, profile = result.comparison, result.profile
     tested = comparison.folds.tested
     return {
@@ -54,7 +55,7 @@ def report_data(result: Audit) -> dict[str, Any]:
         "source": result.source.name,
         "sha256": result.source.sha256,
         "seconds": round(result.seconds, 1),
-        "target": {"said": result.target.said, "positive": result.target.positive, "name": result.target.name},
+        "target": {"reason": result.target.reason, "positive": result.target.positive, "name": result.target.name},
         "data": {
             "rows": profile.rows,
             "labelled": profile.labelled,
@@ -62,20 +63,20 @@ def report_data(result: Audit) -> dict[str, Any]:
             "positives": profile.positives,
             "rate": profile.positives / profile.labelled,
             "duplicates": profile.duplicates,
-            "columns": profile.as_dict()["columns"],
+            "columns": [asdict(column) for column in profile.columns],
         },
         "warnings": result.warnings,
         "headline": _headline(result),
         "comparison": {
             "objective": result.settings.objective,
-            "objective_said": OBJECTIVES[result.settings.objective],
+            "objective_description": OBJECTIVES[result.settings.objective],
             "deciding": DECIDING[result.settings.objective],
-            "folds": comparison.folds.said,
+            "folds": comparison.folds.description,
             "tested": len(tested),
             "tested_positives": int(result.task.y[tested].sum()),
             "titles": figure_titles(result),
             "lead": comparison.lead._asdict(),
-            "said": comparison.said,
+            "summary": comparison.summary,
             "methods": [_method(outcome) for outcome in comparison.outcomes],
         },
         "budget": result.settings.budget,
@@ -129,14 +130,14 @@ def _checks(result: Audit) -> float:
 def _method(outcome: Outcome) -> dict[str, Any]:
     return {
         "name": outcome.candidate.name,
-        "said": outcome.candidate.said,
+        "description": outcome.candidate.description,
         "seconds": round(outcome.seconds, 1),
         "figures": {name: interval._asdict() for name, interval in outcome.figures.items()},
     }
 
 
 def _headline(result: Audit) -> dict[str, Any]:
-    """Return what to expect of the queue."""
+    """Return the figures that lead the report: what to expect of the queue."""
     precision = result.comparison.winner.figures["precision"]
     rate = float(result.task.y[result.comparison.folds.tested].mean())
     size = len(result.queue)
@@ -180,7 +181,7 @@ def _curve(outcome: Outcome, result: Audit) -> dict[str, Any]:
         "precision": _floats(found[some] / checked[some]),
         "checked": _floats(checked[few]),
         "precision_at": _floats(found[few] / checked[few]),
-        "cut": {"recall": float(caught / found[-1]), "precision": float(caught / max(called.sum(), 1))},
+        "at_threshold": {"recall": float(caught / found[-1]), "precision": float(caught / max(called.sum(), 1))},
     }
 
 
@@ -196,9 +197,9 @@ def _queue(result: Audit) -> dict[str, Any]:
         "new_rows": result.new_rows,
         "positives": known,
         "flagged": int((queue["flagged"] == "yes").sum()),
-        "columns": [c for c in queue.columns if c != "cut"],
+        "columns": [c for c in queue.columns if c != "threshold"],
         "rows": [
-            {name: _cell(value) for name, value in row.items() if name != "cut"}
+            {name: _cell(value) for name, value in row.items() if name != "threshold"}
             for row in queue.head(MAX_QUEUE_SHOWN).to_dict("records")
         ],
         "positive": result.target.positive,
@@ -218,11 +219,12 @@ def _done(result: Audit) -> list[str]:
     used = len(result.profile.features)
     steps = [
         f"Read {result.profile.rows:,} rows and learned from {used} of {len(result.profile.columns)} columns. "
-        f"{result.target.said}",
-        f"Tested {len(result.comparison.outcomes)} methods on {folds.said}. Filling of empty cells, scaling and "
-        "encoding of categories were learned anew within each learning part, so that no tested row had a say.",
-        f"Chose each method's cut {CUTS[settings.objective]}, on honest scores of its learning rows: leave-one-out, "
-        "out-of-bag or cross-fitted, never on the tested rows.",
+        f"{result.target.reason}",
+        f"Tested {len(result.comparison.outcomes)} methods on {folds.description}. Filling of empty cells, scaling and "
+        "encoding of categories were learned anew from the training rows of each fold, so that no tested row had "
+        "an influence.",
+        f"Chose each method's threshold {THRESHOLDS[settings.objective]}, on honest scores of its training rows: "
+        "leave-one-out, out-of-bag or cross-fitted, never on the tested rows.",
         "Turned scores into ranks within their fold before pooling them, since each fold has a model of its own; so "
         "each fold gets its share of the budget. F1 counts the decisions of all folds together.",
         f"Chose the winner by {OBJECTIVES[settings.objective]}, and fitted it once more on all rows of known outcome.",
@@ -232,7 +234,8 @@ def _done(result: Audit) -> list[str]:
     else:
         steps.append(
             "Ranked the tested rows by their out-of-fold scores, because no outcome in the table is unknown: each "
-            "row of the queue was scored by a model that had not seen it. A fold's own cut decides what is flagged."
+            "row of the queue was scored by a model that had not seen it. The threshold of its fold decides whether a "
+            "row is flagged."
         )
     if settings.objective == "profit":
         steps.append(f"Counted {settings.check_cost:g} as the cost of one check.")
@@ -240,26 +243,26 @@ def _done(result: Audit) -> list[str]:
 
 
 def _caveats(result: Audit) -> list[str]:
-    said = [
-        "Intervals (95 %) come from resampling the tested rows. They leave out that a model learned from other rows "
-        "would differ, and that the winner was chosen on the same rows, which flatters it slightly.",
+    caveats = [
+        "Intervals (95 %) come from resampling the tested rows. They leave out that a model of other training "
+        "rows would differ, and that the winner was chosen on the same rows, which flatters it slightly.",
         "Scores put rows in order; they are not probabilities.",
-        "A reason says how the score would change if that one column had its usual values. It is not a cause, and "
+        "A reason shows how the score would change if that one column had its usual values. It is not a cause, and "
         "columns that only matter together share no credit.",
-        "Rows that nobody checked count as negative, so some false alarms may be positives that were never found.",
+        "Rows that nobody checked count as negative, so some false positives may be positives that were never found.",
     ]
     if result.comparison.folds.by_time:
-        said.append("Every earlier outcome is taken as known at once; in use, outcomes arrive late.")
+        caveats.append("Every earlier outcome is taken as known at once; in use, outcomes arrive late.")
     else:
-        said.append(
-            "Random folds test on rows of the same period as those learned from; new kinds of cases are harder."
+        caveats.append(
+            "Random folds test on rows of the same period as the training rows; new kinds of cases are harder."
         )
         shared = [c.name for c in result.profile.columns if c.role == "identifier" and c.distinct < result.profile.rows]
         if shared:
-            said.append(
-                f"Rows with the same {shared[0]} can lie in both the learning and the tested part, which flatters "
+            caveats.append(
+                f"Rows with the same {shared[0]} can be among both the training and the tested rows, which flatters "
                 "the figures if they resemble each other."
             )
     if result.source.simulated:
-        said.insert(0, "The data are SIMULATED: no figure here says anything about real payments.")
-    return said
+        caveats.insert(0, "The data are SIMULATED: no figure here holds for real payments.")
+    return caveats

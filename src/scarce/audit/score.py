@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from .profile import conform
+from scarce.tables import conform, listed, read_table
+
+from ._errors import AuditError
 from .queue import queue_of_new_rows, with_table_columns
 from .store import load
-from .tables import AuditError, listed, read_table
 
 __all__ = ["score_table"]
 

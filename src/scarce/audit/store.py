@@ -1,4 +1,4 @@
-"""The folder of an audit: written whole, and its model loaded without running foreign code."""
+"""The folder of an audit: written whole, and its model loaded without running unknown code."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ import skops.io
 from sklearn.pipeline import Pipeline
 
 import scarce
+from scarce._files import written_whole
+from scarce.tables import Column
 
+from ._errors import AuditError
 from .pipeline import Audit
-from .profile import Column
 from .reasons import Usual
 from .report import report_data, report_html
-from .tables import AuditError, written_whole
 
-__all__ = ["TRUSTED_TYPES", "SavedModel", "load", "manifest_of", "save"]
+__all__ = ["TRUSTED_TYPES", "SavedModel", "load", "save"]
 
-# What a model of ours is made of, besides what skops trusts by itself. A file that holds anything else is refused.
+# The types in a model of an audit, besides those that skops trusts by itself; a file with any other is refused.
 TRUSTED_TYPES = (
     "collections.OrderedDict",
     "lightgbm.basic.Booster",
     "lightgbm.sklearn.LGBMClassifier",
     "numpy.dtype",
-    "scarce.audit.encoding.DateParts",
+    "scarce.tables.encoding.DateParts",
     "scarce.neighbors._gamma.GammaKNN",
     "scarce.neighbors._index.ClassIndex",
     "scarce.objectives.Budget",
@@ -48,7 +49,7 @@ PACKAGES = ("lightgbm", "numpy", "pandas", "scikit-learn", "scipy", "skops")
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model read back: the pipeline, and what the manifest beside it says about the columns."""
+    """A model read back: the pipeline, and its columns as the manifest beside it describes them."""
 
     pipeline: Pipeline
     columns: list[Column]
@@ -69,11 +70,11 @@ def save(result: Audit, folder: Path, *, force: bool = False) -> None:
         (new / "report.html").write_text(page, encoding="utf-8")
         _write_json(new / "report.json", data)
         skops.io.dump(result.model, new / "model.skops")
-        _write_json(new / "manifest.json", manifest_of(result))
+        _write_json(new / "manifest.json", _manifest(result))
 
 
-def manifest_of(result: Audit) -> dict[str, Any]:
-    """Return what someone needs to repeat the audit and to use its model."""
+def _manifest(result: Audit) -> dict[str, Any]:
+    """Return all that is needed to repeat the audit and to use its model."""
     features = result.profile.features
     return {
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -89,7 +90,7 @@ def manifest_of(result: Audit) -> dict[str, Any]:
             "positives": result.profile.positives,
         },
         "settings": asdict(result.settings),
-        "folds": result.comparison.folds.said,
+        "folds": result.comparison.folds.description,
         "target": {
             "column": result.target.name,
             "positive": result.target.positive,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 
+from scarce._errors import UserError
+
 from ._keel_counts import KEEL_COUNTS
 from ._parse import Layout, LibSVM
 from ._records import Record, Source, Wheel
@@ -347,6 +349,10 @@ CATALOGUE: dict[str, Record] = {
 }
 
 
+class UnknownDataset(UserError, ValueError):
+    """No data set has this name."""
+
+
 def get_record(name: str) -> Record:
     """Return the record of a set; case does not matter. An unknown name is an error that proposes known ones."""
     known = {record.name.casefold(): record for record in CATALOGUE.values()}
@@ -355,4 +361,4 @@ def get_record(name: str) -> Record:
         return known[asked]
     near = [f"keel-{asked}"] if f"keel-{asked}" in known else difflib.get_close_matches(asked, known)
     hint = f" Did you mean {' or '.join(repr(known[key].name) for key in near)}?" if near else ""
-    raise ValueError(f"There is no data set named {name!r}.{hint} Call list_datasets() for all names.")
+    raise UnknownDataset(f"There is no data set named {name!r}.{hint} Call list_datasets() for all names.")

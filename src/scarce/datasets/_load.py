@@ -24,7 +24,7 @@ _SCALERS = {
 
 
 class DatasetInfo(NamedTuple):
-    """What is known of a data set before it is loaded.
+    """Facts about a data set that are known before it is loaded.
 
     Attributes
     ----------
@@ -196,6 +196,6 @@ def _check_counts(record: Record, found: Found, data: NDArray[np.float64], targe
     if got != expected:
         raise ValueError(
             f"{found.path} is not the expected copy of {record.name!r}: it has {got[0]} rows, {got[1]} features and "
-            f"{got[2]} positives, and the catalogue says {expected[0]}, {expected[1]} and {expected[2]}. "
+            f"{got[2]} positives, and the catalogue expects {expected[0]}, {expected[1]} and {expected[2]}. "
             "Use the original file."
         )

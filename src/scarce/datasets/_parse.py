@@ -23,7 +23,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How a text file is laid out. Lines that start with ``@`` (the header of KEEL's files) are never rows.
+    """The layout of a text file. Lines that start with ``@`` (the header of KEEL's files) are never rows.
 
     Parameters
     ----------

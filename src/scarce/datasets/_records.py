@@ -1,4 +1,4 @@
-"""What the catalogue is made of: records, their sources, and the archives that hold some of them."""
+"""The parts of the catalogue: records, their sources, and the archives that hold some of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated retailer: its shops, its goods, how its customers pay, and who robs them."""
+"""The simulated retailer: its shops, its goods, its customers' ways to pay, and the frauds."""
 
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ PAYMENT_TREND = np.array([-0.4, 0.0, 0.2, 0.5, 0.0])  # growth of each share fro
 
 
 class Scheme(NamedTuple):
-    """What a family of rings has in common; begin and end are fractions of the whole period."""
+    """The strategy that a family of rings has in common; begin and end are fractions of the whole period."""
 
     payment: int
     categories: tuple[str, str]

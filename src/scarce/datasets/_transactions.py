@@ -26,7 +26,7 @@ class _Customers(NamedTuple):
 
 
 class _Frauds(NamedTuple):
-    """One entry per fraud: who commits it when, in whose name, and what the strategy asks for."""
+    """One entry per fraud: its ring, its time, the customer whose name is used, and what the strategy asks for."""
 
     ring: Ints
     discipline: Floats
@@ -194,7 +194,7 @@ def _draw_frauds(rng: np.random.Generator, n: int, n_days: int, customers: _Cust
     begin = rng.random(r)
     alive = np.array([(s.begin <= begin) & (begin <= s.end) for s in retailer.SCHEMES])
     scheme = np.where(alive, rng.random(alive.shape), -1).argmax(axis=0)
-    # The rings of a scheme tell one another which shops look away and which banks are slow to react.
+    # The rings of a scheme share what they know: which shops look away and which banks are slow to react.
     shops = rng.integers(len(retailer.SHOPS), size=(len(retailer.SCHEMES), 9))[
         scheme[:, None], rng.integers(9, size=(r, 3))
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from scarce._files import sha256
 from scarce.datasets import load, load_keel_folds
 from scarce.datasets._catalogue import get_record
 from scarce.datasets._sources import obtain, read
@@ -84,15 +84,11 @@ def _split(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> 
 
 def describe_file(path: Path, target: str, positive: str | None) -> dict[str, Any]:
     """Return the set that a file of the user's stands for; its contents are part of what it is."""
-    try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise StudyError(f"{path} cannot be read: {error.strerror}.") from error
-    set_ = {"name": str(path.resolve()), "label": path.stem, "sha256": digest, "target": target, "positive": positive}
-    y = _table(json.dumps({key: value for key, value in set_.items() if key != "label"}, sort_keys=True))[1]
+    y = _read(path, target, positive)[1]
+    digest = sha256(path)
     if y.sum() < 4:
         raise StudyError(f"{path} has {y.sum()} positive rows, and a comparison needs at least 4.")
-    return set_
+    return {"name": str(path.resolve()), "label": path.stem, "sha256": digest, "target": target, "positive": positive}
 
 
 def _some(part: NDArray[np.intp], y: NDArray[Any], count: int, seed: int) -> NDArray[np.intp]:
@@ -152,16 +148,12 @@ def _read(path: Path, target: str, positive: str | None) -> tuple[FloatArray, ND
     """Read a table; words become one column for each word."""
     import pandas as pd
 
-    frame = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    if target not in frame:
-        raise StudyError(f"{path} has no column {target!r}; it has {', '.join(map(str, frame.columns[:20]))}.")
-    frame = frame[frame[target].notna()]
-    labels = frame.pop(target)
-    counts = labels.value_counts()
-    if len(counts) != 2:
-        raise StudyError(f"The column {target!r} has {len(counts)} different values, and a comparison needs two.")
-    names = [str(label) for label in counts.index]
-    if positive is not None and positive not in names:
-        raise StudyError(f"The column {target!r} holds no {positive!r}; it holds {' and '.join(names)}.")
-    y = (labels.astype(str) == (positive or names[-1])).to_numpy(np.int64)
-    return pd.get_dummies(frame).to_numpy(np.float64), y
+    from scarce.tables import TableError, read_table, read_target
+
+    frame = read_table(path)
+    try:
+        y = read_target(frame, target, positive).y
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from error
+    known = y >= 0
+    return pd.get_dummies(frame.drop(columns=target)[known]).to_numpy(np.float64), y[known]

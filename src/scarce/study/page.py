@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scarce._files import written_whole
+
 from .report import number, p_text, signed
 from .spec import Study, list_studies, load_study
 from .store import Store
@@ -43,7 +45,8 @@ def write_page(store: Store, file: Path) -> None:
     lines += ["", "## Errata", ""]
     errata = {erratum["id"]: erratum["text"] for found in data.values() for erratum in found["errata"]}
     lines += [f"### {id_}\n\n{text}\n" for id_, text in sorted(errata.items())]
-    file.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    with written_whole(file, force=True) as new:
+        new.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 def _run_part(study: Study, store: Store) -> Study:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,24 +10,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import studentized_range
 
+from scarce._svg import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, STYLE, to_svg
+
 __all__ = ["agreement", "means", "panels", "plane", "rank_diagram"]
 
-# After Okabe and Ito: the colour-blind can tell them apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY, "#000000")
 MARKS = "osD^vP*X"
-_STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "scarce",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dde2e8",
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-}
+_STYLE: Any = STYLE | {"font.size": 9, "grid.color": "#dde2e8", "legend.fontsize": 8}
 
 
 def means(table: Mapping[str, Any]) -> str:
@@ -46,7 +33,7 @@ def means(table: Mapping[str, Any]) -> str:
             axis.legend(loc="best")
         axis.set_yticks(place, [c["column"] for c in columns])
         axis.set(xlabel=f"{table['label']}, mean over sets", ylim=(-0.6, len(columns) - 0.4))
-        return _svg(figure, f"Mean {table['label']} of each method")
+        return to_svg(figure, f"Mean {table['label']} of each method")
 
 
 def agreement(table: Mapping[str, Any]) -> str:
@@ -66,11 +53,11 @@ def agreement(table: Mapping[str, Any]) -> str:
             axis.axline((0, 0), slope=1, color="#9aa7b5", lw=1, zorder=0)
             axis.set(title="" if scaling == "none" else scaling, xlabel="printed", ylabel="ours")
         axes[0].legend(loc="upper left")
-        return _svg(figure, f"{table['label']} of each set, ours against the paper's")
+        return to_svg(figure, f"{table['label']} of each set, ours against the paper's")
 
 
 def rank_diagram(ranking: Mapping[str, Any]) -> str:
-    """Draw the mean ranks, with a bar over methods that Nemenyi's test cannot tell apart."""
+    """Draw the mean ranks, with a bar over methods that Nemenyi's test does not separate."""
     import pandas as pd
     import scikit_posthocs
 
@@ -89,7 +76,7 @@ def rank_diagram(ranking: Mapping[str, Any]) -> str:
             label_props={"fontsize": 8},
             crossbar_props={"linewidth": 2.5},
         )
-        return _svg(figure, "Mean ranks; methods under one bar cannot be told apart by Nemenyi's test at 5 %")
+        return to_svg(figure, "Mean ranks; methods under one bar are not separated by Nemenyi's test at 5 %")
 
 
 def panels(curves: Sequence[Mapping[str, Any]]) -> str:
@@ -101,19 +88,19 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> str:
         axes = np.atleast_1d(figure.subplots(high, wide)).ravel()
         names = dict.fromkeys(name for curve in curves for name in curve["lines"])
         looks = dict(zip(names, _marks(), strict=False))
-        told: list[str] = []
+        named: list[str] = []
         for axis, curve in zip(axes, curves, strict=False):
             for name, line in curve["lines"].items():
                 colour, mark = looks[name]
                 axis.plot(*zip(*line, strict=True), marker=mark, ms=4, lw=1.4, color=colour, label=name)
             axis.set(title=curve["title"], xlabel=curve["x"], ylabel=curve["y"])
-            # Where other lines come in, the names are told again.
-            if list(curve["lines"]) != told:
+            # Where other lines come in, the names are given again.
+            if list(curve["lines"]) != named:
                 axis.legend(loc="best")
-            told = list(curve["lines"])
+            named = list(curve["lines"])
         for axis in axes[len(curves) :]:
             axis.set_axis_off()
-        return _svg(figure, f"{curves[0]['y']} against {curves[0]['x']}")
+        return to_svg(figure, f"{curves[0]['y']} against {curves[0]['x']}")
 
 
 def plane(curve: Mapping[str, Any]) -> str:
@@ -130,21 +117,8 @@ def plane(curve: Mapping[str, Any]) -> str:
         best = int(z.argmax())
         axis.plot(x[best], y[best], "o", color=COLOURS[1], ms=8)
         axis.set(xlabel=curve["x"], ylabel=curve["y"], title=f"best {z[best]:.3f} at ({x[best]:.1f}, {y[best]:.1f})")
-        return _svg(figure, str(curve["title"]))
+        return to_svg(figure, str(curve["title"]))
 
 
 def _marks() -> list[tuple[str, str]]:
     return [(colour, mark) for mark in MARKS for colour in COLOURS]
-
-
-def _svg(figure: Figure, title: str) -> str:
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    drawing = stream.getvalue()
-    drawing = drawing[drawing.index("<svg") :]
-    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
-    # Several drawings stand in one page, so the names of their parts must differ.
-    salt = re.sub(r"\W", "", title)[:24] + str(len(drawing))
-    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{salt}", drawing)
-    drawing = re.sub(r' xmlns="[^"]*"', "", drawing, count=1)
-    return drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from scarce._files import written_whole
 
 from .spec import Study
 from .store import Store
@@ -28,11 +29,16 @@ def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
         What the report says, as plain data.
     """
     data = tabulate(study, store)
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "report.html", html(data))
-    _write(folder / "table.csv", _csv(_table_lines(data)))
-    _write(folder / "cells.csv", _csv(_cell_lines(study, store)))
-    _write(folder / "table.tex", latex(data))
+    texts = {
+        "report.html": html(data),
+        "table.csv": _csv(_table_lines(data)),
+        "cells.csv": _csv(_cell_lines(study, store)),
+        "table.tex": latex(data),
+    }
+    # All are made before the first is written, so that a failure leaves an earlier report as it was.
+    for name, text in texts.items():
+        with written_whole(folder / name, force=True) as new:
+            new.write_text(text, encoding="utf-8")
     return data
 
 
@@ -136,10 +142,3 @@ def _tex(text: str) -> str:
     for plain, written in (("\\", r"\textbackslash "), ("_", r"\_"), ("%", r"\%"), ("&", r"\&"), ("γ", r"$\gamma$")):
         text = text.replace(plain, written)
     return text
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file so that a reader sees the old or the new one, never half of it."""
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)

@@ -12,6 +12,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from scarce._errors import UserError
+
 __all__ = ["Cell", "Method", "Planned", "Study", "StudyError", "list_studies", "load_study"]
 
 SCALINGS = ("none", "row-l2", "min-max", "standard")
@@ -23,8 +25,8 @@ _METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "
 _PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
 
 
-class StudyError(ValueError):
-    """What the user of a study can put right, in one sentence."""
+class StudyError(UserError, ValueError):
+    """A study cannot be run as it was asked for."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from rich.console import Console
 from sklearn.datasets import make_classification
 
 from scarce.cli import main
-from scarce.study import load_study
-from scarce.study.cli import progress_table
-from scarce.study.runner import Progress
+from scarce.cli.study import progress_table
+from scarce.study import Progress, load_study
 
 
 @pytest.fixture
@@ -80,26 +79,49 @@ def test_compare_on_a_table_of_ones_own(call, tmp_path):
     assert "7 cells computed" in " ".join(call(*arguments, "--splits", 1, "--jobs", 1)[1].split())
 
 
+def test_compare_reads_what_the_audit_reads(call, tmp_path):
+    X, y = make_classification(200, 3, n_informative=3, n_redundant=0, weights=[0.8], random_state=0)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(outcome=pd.Series(y).map({0: "good", 1: "bad"}))
+    frame.loc[:9, "outcome"] = None
+    for name, separator in (("one.csv", ";"), ("two.tsv", "\t"), ("three.csv.gz", ",")):
+        frame.to_csv(name, sep=separator, index=False)
+    tables = ("--data", "one.csv", "--data", "two.tsv", "--data", "three.csv.gz")
+    code, out = call("compare", *tables, "--target", "outcome", "--methods", "GammaKNN", "--splits", 1, "--jobs", 1)
+    assert code == 0
+    assert "18 cells computed" in " ".join(out.split())
+    cells = pd.read_csv(tmp_path / "study" / "compare" / "cells.csv")
+    assert len(set(cells.loc[(cells["method"] == "GammaKNN (standard)") & (cells["metric"] == "ap"), "value"])) == 1
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("run", "gamma/table99"), "There is no study 'gamma/table99'; scarce study list names them all."),
         (("run", "gamma/table2", "--sets", "nowhere"), "The study has no set 'nowhere'; it has balance"),
         (("show", "gamma/table2"), "There are no results in study; run a study first"),
-        (("compare", "--data", "none.csv", "--target", "y"), "none.csv cannot be read"),
+        (
+            ("compare", "--data", "none.csv", "--target", "y"),
+            "There is no file none.csv; check the path, or did you mean few.csv.",
+        ),
         (("compare", "--data", "none.csv", "--target", "y", "--methods", "Magic"), "There is no method 'Magic'"),
-        (("compare", "--data", "few.csv", "--target", "z"), "few.csv has no column 'z'; it has x, y"),
-        (("compare", "--data", "few.csv", "--target", "x"), "has 6 different values, and a comparison needs two"),
+        (
+            ("compare", "--data", "few.csv", "--target", "z"),
+            "few.csv: The table has no column 'z' for --target; choose one of its columns 'x' and 'y'.",
+        ),
+        (("compare", "--data", "few.csv", "--target", "x"), "few.csv: The target column 'x' has 6 different values"),
         (("compare", "--data", "few.csv", "--target", "y"), "few.csv has 1 positive rows, and a comparison needs"),
-        (("compare", "--data", "few.csv", "--target", "y", "--positive", "2"), "holds no '2'; it holds 0 and 1"),
+        (
+            ("compare", "--data", "few.csv", "--target", "y", "--positive", "2"),
+            "few.csv: No row has y = 2, so there is no positive to learn from; --positive takes one",
+        ),
         (("compare", "--data", "few.csv", "--target", "y", "--metric", "luck"), "There is no metric 'luck'"),
     ],
 )
-def test_what_the_user_can_put_right_is_one_sentence(call, arguments, said):
+def test_what_the_user_can_correct_is_one_sentence(call, arguments, message):
     pd.DataFrame({"x": range(6), "y": [0, 0, 0, 0, 0, 1]}).to_csv("few.csv", index=False)
     code, out = call(*arguments)
     assert code == 2
-    assert said in out
+    assert message in out
     assert "Traceback" not in out
 
 

@@ -13,8 +13,8 @@ import scarce
 import scarce.audit.pipeline
 from scarce.cli import main
 from scarce.datasets import list_datasets, make_transactions
-
-from .audit.conftest import hurry, make_table
+from tests.audit.conftest import hurry
+from tests.payments import make_table
 
 
 @pytest.fixture(autouse=True)
@@ -103,11 +103,11 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("command", "sentence"), MISTAKES.items())
-def test_mistakes_are_told_in_one_sentence(place: Path, command: str, sentence: str, monkeypatch, capsys) -> None:
+def test_mistakes_are_answered_in_one_sentence(place: Path, command: str, sentence: str, monkeypatch, capsys) -> None:
     assert call(*command.split(), monkeypatch=monkeypatch) == 2
-    told = capsys.readouterr()
-    assert told.err.strip() == sentence
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err.strip() == sentence
+    assert printed.out == ""
     assert [p.name for p in place.iterdir()] == ["payments.csv"]
 
 
@@ -118,12 +118,12 @@ def test_numbers_as_text_and_unreadable_tables_stop_before_anything_is_written(
     table.to_csv("text.csv", index=False)
     (place / "broken.parquet").write_text("broken")
     before = sorted(place.iterdir())
-    for file, said in {
+    for file, message in {
         "text.csv": "Column 'price' holds numbers written as text",
         "broken.parquet": "cannot be read",
     }.items():
         assert call("audit", file, "--target", "fraud", monkeypatch=monkeypatch) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert sorted(place.iterdir()) == before
 
 

@@ -1,9 +1,9 @@
-"""From the user's columns to the numbers that methods learn from, fitted inside each fold."""
+"""Columns of a table as the numbers that methods learn from, fitted inside each fold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, RobustScaler, StandardScaler, TargetEncoder
 
-if TYPE_CHECKING:
-    from .profile import Column
+from .types import Column
 
-__all__ = ["MISSING", "DateParts", "make_encoder", "target_encoder"]
+__all__ = ["DateParts", "make_encoder", "target_encoder"]
 
-MISSING = "(missing)"
 MAX_ONE_HOT = 20
 MIN_FREQUENCY = 10
 _EPOCH = pd.Timestamp(0)
@@ -35,12 +33,12 @@ class DateParts(TransformerMixin, BaseEstimator):
     ----------
     calendar : bool, default=True
         Whether to add the month and the days since the earliest date of the training rows. A model that will
-        be used on later rows than it learned from has seen neither the months nor the days to come.
+        be used on later rows than its training rows has seen neither the months nor the days to come.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from scarce.audit.encoding import DateParts
+    >>> from scarce.tables import DateParts
     >>> paid = pd.DataFrame({"paid": pd.to_datetime(["2024-03-01 12:30", "2024-03-02 00:00"])})
     >>> DateParts(calendar=False).fit_transform(paid).tolist()
     [[12.5, 4.0, 1.0], [0.0, 5.0, 2.0]]

@@ -1,4 +1,4 @@
-"""The command ``scarce study``: list, run, show, compare, and the page of all results."""
+"""The command ``scarce study``: list, run, show, compare and page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ._console import make_console
+
 if TYPE_CHECKING:
-    from .runner import Progress
-    from .spec import Study
+    from scarce.study import Progress, Study
 
 # Everything else is imported where it is used, so that help comes at once.
 
@@ -34,7 +35,7 @@ VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagree
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
 Names = Annotated[list[str], typer.Argument(help="Names that scarce study list gives, or a TOML file of your own.")]
-Splits = Annotated[int | None, typer.Option(help="Only the first splits; the output says so.")]
+Splits = Annotated[int | None, typer.Option(help="Only the first splits; the output notes it.")]
 Sets = Annotated[str | None, typer.Option(help="Only these sets, separated by commas.")]
 Methods = Annotated[str | None, typer.Option(help="Only these methods, separated by semicolons.")]
 Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 is one for each core.")]
@@ -45,8 +46,8 @@ PaperGrid = Annotated[bool, typer.Option("--paper-grid", help="Choose by the pap
 @study_app.command("list")
 def list_command(out: Out = Path("study")) -> None:
     """List the studies, how many cells each has, and how many of them are in the store."""
-    from .runner import needs
-    from .spec import list_studies, load_study
+    from scarce.study import list_studies, load_study
+    from scarce.study.runner import needs
 
     table = Table("name", "what", box=None)
     table.add_column("sets", justify="right")
@@ -60,7 +61,7 @@ def list_command(out: Out = Path("study")) -> None:
             absent = sorted(set(needs(study).values()))
             what = escape(study.title) + (f" [yellow](needs {', '.join(absent)})[/]" if absent else "")
             table.add_row(name, what, str(len(study.sets)), f"{len(keys):,}", done)
-    _console().print(table)
+    make_console(WIDTH).print(table)
 
 
 @study_app.command("run")
@@ -109,7 +110,7 @@ def compare_command(
     dask: Dask = None,
 ) -> None:
     """Compare methods on your own tables as the papers do, with strong rivals beside them."""
-    from .own import own_study
+    from scarce.study.own import own_study
 
     study = own_study(data, target, methods.split(",") if methods else None, positive, metric, splits)
     _run(study, out, jobs, dask)
@@ -121,7 +122,7 @@ def page_command(
     out: Out = Path("study"),
 ) -> None:
     """Write the map of all results in the store: the paper's figure, ours, the difference, p, and the command."""
-    from .page import write_page
+    from scarce.study.page import write_page
 
     with _store(out) as store:
         write_page(store, file)
@@ -129,7 +130,7 @@ def page_command(
 
 
 def _reduced(name: str, sets: str | None, splits: int | None, methods: str | None, paper_grid: bool) -> Study:
-    from .spec import load_study
+    from scarce.study import load_study
 
     study = load_study(name, paper_grid=paper_grid)
     return study.reduce(
@@ -138,40 +139,41 @@ def _reduced(name: str, sets: str | None, splits: int | None, methods: str | Non
 
 
 def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
-    from .runner import needs, run_study
+    from scarce.study import run_study
+    from scarce.study.runner import needs
 
-    console = _console()
+    console = make_console(WIDTH)
     for column, name in needs(study).items():
         console.print(f"{column} is left out: it needs estimator {name}.", style="yellow", markup=False)
     with _store(out, needed=False, make=True) as store:
-        with _live(study) as tell:
-            progress = run_study(study, store, n_jobs=jobs, dask=dask, tell=tell)
+        with _live(study) as show:
+            progress = run_study(study, store, n_jobs=jobs, dask=dask, tell=show)
         _report(study, store, out)
-    told = f"{progress.new:,} cells computed, {progress.total - progress.new - progress.failed:,} others"
+    summary = f"{progress.new:,} cells computed, {progress.total - progress.new - progress.failed:,} others"
     if progress.failed:
-        told += f", {progress.failed:,} failed"
+        summary += f", {progress.failed:,} failed"
     if progress.elsewhere:
-        told += f"; another process is working on {progress.elsewhere:,} of them, run this again for the whole table"
-    console.print(told + ".", markup=False)
+        summary += f"; another process is working on {progress.elsewhere:,} of them, run this again for the whole table"
+    console.print(summary + ".", markup=False)
 
 
 def _report(study: Study, store: Any, out: Path) -> None:
-    from .report import write_report
+    from scarce.study.report import write_report
 
     folder = out / study.name.replace("/", "-")
     data = write_report(study, store, folder)
-    print_study(data, _console())
-    _console().print(f"Report, CSV and LaTeX: {folder}", soft_wrap=True, markup=False)
+    print_study(data, make_console(WIDTH))
+    make_console(WIDTH).print(f"Report, CSV and LaTeX: {folder}", soft_wrap=True, markup=False)
 
 
 def print_study(data: Mapping[str, Any], console: Console) -> None:
     """Print the summary of a study: a line for each method, the verdicts, and what was left out."""
-    from .report import number, p_text, signed
+    from scarce.study.report import number, p_text, signed
 
     console.print(f"{data['name']}: {data['title']}", style="bold", markup=False)
     console.print(f"{data['source']}; {data['cells']['done']:,} of {data['cells']['total']:,} cells", markup=False)
-    for said in data["reduced"]:
-        console.print(f"Reduced: {said}.", style="yellow", markup=False)
+    for limit in data["reduced"]:
+        console.print(f"Reduced: {limit}.", style="yellow", markup=False)
     for table in data["tables"]:
         shown = Table("method", title=f"{table['label']}, mean over sets", title_justify="left", box=None)
         for title in ("ours", "sets", "printed", "difference", "p"):
@@ -202,8 +204,7 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
 
 @contextmanager
 def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[Any]:
-    from .spec import StudyError
-    from .store import Store
+    from scarce.study import Store, StudyError
 
     file = out / "store.sqlite"
     if not make and not file.exists():
@@ -218,7 +219,7 @@ def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[An
 @contextmanager
 def _live(study: Study) -> Iterator[Any]:
     """Show one table, sets by methods, of what is done, and the time left."""
-    console = _console(stderr=True)
+    console = make_console(WIDTH, stderr=True)
     if not console.is_terminal:
         yield lambda _: None
         return
@@ -240,8 +241,8 @@ def progress_table(study: Study, progress: Progress, seconds: float) -> Group:
         table.add_row(set_["label"], *(_count(*count) for count in counts))
     left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
     failed = f", {progress.failed:,} failed" if progress.failed else ""
-    told = f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
-    return Group(table, Text(told))
+    state = f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
+    return Group(table, Text(state))
 
 
 def _count(done: int, total: int) -> str:
@@ -254,10 +255,3 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes}:{rest:02}"
-
-
-def _console(*, stderr: bool = False) -> Console:
-    console = Console(stderr=stderr, highlight=False)
-    if not console.is_terminal:
-        console.width = WIDTH
-    return console

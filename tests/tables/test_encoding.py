@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.audit.encoding import DateParts, make_encoder
-from scarce.audit.profile import Column, profile_table
-from scarce.audit.tables import read_target
+from scarce.tables import Column, DateParts, make_encoder, profile_table, read_target
 
 moments = st.datetimes(min_value=pd.Timestamp(1950, 1, 1), max_value=pd.Timestamp(2100, 1, 1))
 
@@ -54,7 +52,7 @@ def test_distances_see_comparable_scales_in_spite_of_heavy_tails(typed) -> None:
 
 
 def test_encoded_shops_do_not_carry_their_own_outcome() -> None:
-    # Every shop has one row: encoded with its own outcome it would tell it.
+    # Every shop has one row: encoded with its own outcome it would give it away.
     y = np.arange(300) % 10 == 0
     frame = pd.DataFrame({"shop": [f"s{i}" for i in range(300)]})
     column = [Column("shop", "category", distinct=300)]

@@ -1,0 +1,43 @@
+"""Drawings of matplotlib as SVG that stands inside an HTML page."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from matplotlib.figure import Figure
+
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PINK", "RED", "SKY", "STYLE", "to_svg"]
+
+# After Okabe and Ito: the colour-blind can distinguish them, and they show on white as on black.
+BLUE, ORANGE, GREEN, PINK, RED, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#7F7F7F"
+
+# Parameters of matplotlib that the drawings of all pages share; the salt gives the same names on every run.
+STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "scarce",
+    "font.family": "sans-serif",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+
+
+def to_svg(figure: Figure, title: str) -> str:
+    """Return the drawing as an SVG element, with `title` for readers who cannot see it."""
+    stream = io.StringIO()
+    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
+    drawing = stream.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    # Inside a page the drawing needs no namespaces and no names of groups.
+    drawing = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawing)
+    drawing = re.sub(r'<g id="[^"]*"', "<g", drawing)
+    # Several drawings stand in one page, so the other names must differ.
+    salt = re.sub(r"\W", "", title)[:24] + str(len(drawing))
+    drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{salt}", drawing)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)

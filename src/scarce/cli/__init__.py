@@ -1,0 +1,60 @@
+"""The command line: ``scarce audit``, ``scarce score``, ``scarce study`` and ``scarce data``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+from scarce._errors import UserError
+
+try:
+    import typer
+
+    from .audit import audit_command
+    from .data import data_app
+    from .score import score_command
+    from .study import study_app
+except ModuleNotFoundError as missing:
+    sys.stderr.write(f'The command scarce needs {missing.name}; install it with: pip install "scarce[audit]"\n')
+    raise SystemExit(2) from missing
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Learn from few positives: rank the rows to check, with reasons.",
+)
+app.command("audit")(audit_command)
+app.command("score")(score_command)
+app.add_typer(study_app, name="study")
+app.add_typer(data_app, name="data")
+
+NEEDED = dict.fromkeys(("jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "skops"), "audit")
+NEEDED |= {"scikit_posthocs": "study", "imblearn": "sampling"}
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        from scarce import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line. An error that the user can correct is one sentence, with exit code 2."""
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        if error.name not in NEEDED:
+            raise
+        _leave(f'This command needs {error.name}; install it with: pip install "scarce[{NEEDED[error.name]}]"')
+    except UserError as error:
+        _leave(str(error))
+
+
+def _leave(message: str) -> NoReturn:
+    sys.stderr.write(message + "\n")
+    raise SystemExit(2)

@@ -1,0 +1,23 @@
+"""The contents of a user's table: reading, target, types, profile and encoding."""
+
+from .encoding import DateParts, make_encoder
+from .profile import Profile, profile_table
+from .reading import TableError, listed, read_table, require_columns
+from .target import Target, read_target
+from .types import MISSING, Column, conform
+
+__all__ = [
+    "MISSING",
+    "Column",
+    "DateParts",
+    "Profile",
+    "TableError",
+    "Target",
+    "conform",
+    "listed",
+    "make_encoder",
+    "profile_table",
+    "read_table",
+    "read_target",
+    "require_columns",
+]
