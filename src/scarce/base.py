@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from scarce._sklearn import check_sample_weight, safe_indexing
-from scarce.objectives import Objective, get_objective
+from scarce._honest import HonestScores, takes_times
+from scarce._sklearn import check_sample_weight
+from scarce.objectives import Budget, Objective, get_objective
 
 __all__ = ["RareEventClassifier"]
 
@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 GainsLike = ArrayLike | Callable[[Any], ArrayLike]
 
 
-class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that scores rows and puts the threshold where an objective is best.
 
     A method implements `_fit`, `_score` and `_default_threshold`, and `_honest_scores` where it has something
@@ -80,33 +80,6 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         """Return the threshold of the method's own rule. Called after `_fit`, with the same arguments."""
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
-        """Score the training rows by models that did not see them. Called after `_fit`."""
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored "
-                "by a model that did not see it. Give more rows, or the threshold as a number."
-            )
-        scores = np.empty(len(y))
-        for train, test in self._folds(fewest).split(np.zeros(len(y)), y):
-            model = self._copy_for(train)
-            weight = None if sample_weight is None else sample_weight[train]
-            model._fit(safe_indexing(X, train), y[train], weight)
-            scores[test] = model._score(safe_indexing(X, test))
-        return scores
-
-    def _folds(self, fewest: int) -> StratifiedKFold:
-        return StratifiedKFold(min(5, fewest), shuffle=True, random_state=0)
-
-    def _copy_for(self, rows: NDArray[np.intp]) -> Self:
-        """Return an unfitted copy, to be fitted on these of the rows; it knows its features, as if it had seen `X`."""
-        copy = clone(self)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(copy, name, getattr(self, name))
-        return copy
-
     def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[None]:
         """Return the context that `_fit`, `_honest_scores` and the choice of the threshold run in.
 
@@ -136,6 +109,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         sample_weight: ArrayLike | None = None,
         gains: GainsLike | None = None,
         period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the method and choose the threshold.
 
@@ -152,7 +126,11 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             from gains; to these, without gains, a right decision earns 1 and a wrong one nothing.
             :class:`~scarce.profit.Gains` are evaluated on `X` as it is given.
         period : array-like of shape (n_samples,), optional
-            The day, week or month of each row, for ``threshold=Budget(rows=k)`` with a budget for each.
+            The day, week or month of each row, for ``threshold=Budget(rows=k)`` with a budget for each, and the times
+            of a `cv` that splits by them, such as :class:`~scarce.model_selection.DelayedTimeSplit`.
+        groups : array-like of shape (n_samples,), optional
+            The card, customer or company of each row. Honest scores are then those of models that saw no row of its
+            group, and ``threshold=Budget(rows=k, distinct=True)`` counts groups.
 
         Returns
         -------
@@ -160,27 +138,44 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         table = gains(X) if callable(gains) else gains
         X, target, weight = self._start(X, y, sample_weight)
-        with self._learning_from(table, len(target)):
+        with self._learning_from(table, len(target)), self._keeping(target, period, groups):
             self._fit(X, target, weight)
             self.threshold_ = self._choose_threshold(X, target, weight, table, period)
         return self
 
     def honest_scores(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        gains: GainsLike | None = None,
+        period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        cv: Any = None,
     ) -> FloatArray:
-        """Return scores of the given rows, each by a model fitted on the others; parameters as for `fit`.
+        """Return scores of the given rows, each by a model fitted on the others.
 
         Any objective can be optimised on them, without a fit for each: ``FBeta(2).best_threshold(scores, y)``.
         The estimator itself is not changed. Gains matter only to the methods that learn from them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, gains, period, groups
+            As for `fit`.
+        cv : int, splitter of scikit-learn or iterable of splits, default=None
+            The splits to use instead of the method's own way. `groups` are handed to it, and `period` as its `times`
+            where it takes them. A row that is tested several times has the mean of its scores; one that is never
+            tested, such as the earliest in a split by time, has NaN.
         """
         table = gains(X) if callable(gains) else gains
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:
             raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
-        with model._learning_from(table, len(target)):
+        with model._learning_from(table, len(target)), model._keeping(target, period, groups, cv):
             model._fit(X, target, weight)
-            return model._honest_scores(X, target, weight)
+            return model._compute_honest_scores(X, target, weight)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the score of each row: finite, higher for more likely positive.
@@ -292,9 +287,10 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     ) -> float | None:
         if isinstance(self.threshold, Objective) or (isinstance(self.threshold, str) and self.threshold != "default"):
             objective = get_objective(self.threshold)
-            honest = self._honest_scores(X, y, weight)
-            return objective.best_threshold(honest, y, weight, gains=gains, period=period).threshold
-        if gains is not None or period is not None:
+            if isinstance(objective, Budget) or not takes_times(self._given_cv):
+                return self._best_threshold(objective, X, y, weight, gains=gains, period=period)
+            return self._best_threshold(objective, X, y, weight, gains=gains)
+        if gains is not None or (period is not None and not takes_times(self._given_cv)):
             raise ValueError(
                 f"gains and period are used by threshold=Profit() and threshold=Budget(rows=k), not by "
                 f"threshold={self.threshold!r}. Leave them out, or change the threshold."

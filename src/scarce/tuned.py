@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -11,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from scarce._sklearn import HasMethods, Interval, routing_enabled
+from scarce._sklearn import HasMethods, routing_enabled
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import FBeta, Objective
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
@@ -55,9 +53,10 @@ class TunedThreshold(ClassifierWrapper):
         Anything with `predict_proba` or `decision_function`.
     threshold : "default", str, Objective or float, default="default"
         "default" is the F1-optimal threshold; see :class:`~scarce.base.RareEventClassifier`.
-    cv : int, default=5
-        How many folds give the honest scores; fewer if a class has fewer rows. A forest fitted with
-        ``oob_score=True`` needs none: its out-of-bag scores are honest.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give the honest scores; fewer than the number if a class has fewer rows. A forest fitted with
+        ``oob_score=True`` needs none: its out-of-bag scores are honest, and are used where `cv` is a number and no
+        `groups` are given.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -80,7 +79,7 @@ class TunedThreshold(ClassifierWrapper):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "decision_function"])],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": ["cv_object"],
     }
 
     def __init__(
@@ -88,7 +87,7 @@ class TunedThreshold(ClassifierWrapper):
         estimator: Any,
         *,
         threshold: str | float | Objective = "default",
-        cv: int = 5,
+        cv: Any = 5,
         pos_label: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -121,11 +120,8 @@ class TunedThreshold(ClassifierWrapper):
             return np.asarray(out_of_bag[:, 1], dtype=np.float64)
         return super()._honest_scores(X, y, sample_weight)
 
-    def _folds(self, fewest: int) -> StratifiedKFold:
-        return StratifiedKFold(min(self.cv, fewest), shuffle=True, random_state=0)
-
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
+        return self._best_threshold(FBeta(1), X, y, sample_weight)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reaches the classifier."""
