@@ -30,6 +30,11 @@ class ProfitClassifier(RareEventClassifier):
     ----------
     pos_label, threshold
         As for :class:`~scarce.base.RareEventClassifier`.
+
+    See Also
+    --------
+    BayesProfitClassifier : The Bayes rule on the probabilities of any classifier.
+    scarce.trees.ProfitTree, scarce.trees.ProfitForest, scarce.boosting.ProfitBoosting : Methods that learn from gains.
     """
 
     _gains: FloatArray
@@ -37,7 +42,7 @@ class ProfitClassifier(RareEventClassifier):
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
     ) -> float:
-        """Return what the predictions earn; without gains, the accuracy."""
+        """Return the profit of the predictions; without gains, the accuracy."""
         if gains is None:
             return float(super().score(X, y, sample_weight))
         table = gains(X) if callable(gains) else gains
@@ -73,7 +78,7 @@ class ProfitClassifier(RareEventClassifier):
         gains: ArrayLike | None,
         period: ArrayLike | None,
     ) -> float | None:
-        # The method has learned from the gains; of the objectives Profit alone takes them too.
+        # The method has used the gains; of the objectives Profit alone takes them too.
         return super()._choose_threshold(X, y, weight, gains if isinstance(self.threshold, Profit) else None, period)
 
 
