@@ -1,4 +1,4 @@
-"""Trees and trees of trees of all kinds, grown on small tables, for the tests of what is said about them."""
+"""Trees and trees of trees of all kinds, grown on small tables, for the tests of their readable forms."""
 
 from typing import NamedTuple
 

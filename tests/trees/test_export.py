@@ -62,9 +62,9 @@ def test_the_text_has_every_end_and_fits(kind, width):
 
 def test_a_small_tree_as_text():
     graph, scores, names, *_ = grow(0, n=40, d=2, depth=1, meta=False, missing=False, categories=False)
-    cut = f"{graph.threshold[0]:.6g}"
+    threshold = f"{graph.threshold[0]:.6g}"
     name = names[graph.feature[0]]
-    assert to_text(graph, names, scores).splitlines()[0].startswith("|-- " + name + " <= " + cut)
+    assert to_text(graph, names, scores).splitlines()[0].startswith("|-- " + name + " <= " + threshold)
     assert "leaf 2, score " in to_text(graph, names, scores).splitlines()[1]
     assert "score" not in to_text(graph, names)
     assert "missing" in to_text(graph, names)

@@ -1,4 +1,4 @@
-"""Trees and forests for profit against slow, obvious twins, and what the thesis says of them."""
+"""Trees and forests for profit against slow, obvious twins, and the statements of the thesis."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from tests import naive_profit_trees as naive
 
 CRITERIA = {
     "profit": {},
-    "profit_printed": {"weighting": "printed"},
+    "profit_unweighted": {"weighting": "none"},
     "cost": {"criterion": "cost"},
 }
 
@@ -92,8 +92,10 @@ class TestTree:
         parent = list(zip(y, gains, strict=True))
         best = 0.0
         for j in range(X.shape[1]):
-            for cut in np.unique(X[:, j])[:-1]:
-                sides = [[row for row, k in zip(parent, X[:, j] <= cut, strict=True) if k == s] for s in (True, False)]
+            for threshold in np.unique(X[:, j])[:-1]:
+                sides = [
+                    [row for row, k in zip(parent, X[:, j] <= threshold, strict=True) if k == s] for s in (True, False)
+                ]
                 weighted = sum(len(side) / len(y) * naive.mean_profit(side) for side in sides)
                 best = max(best, weighted - naive.mean_profit(parent))
         found = 0.0
@@ -136,15 +138,15 @@ class TestTree:
         b = ProfitTree(pos_label=1).fit(X[copies], y[copies], gains=gains[copies])
         np.testing.assert_array_equal(a.score_samples(X), b.score_samples(X))
 
-    def test_the_printed_gain_cuts_off_crumbs_of_noise(self):
+    def test_the_unweighted_gain_splits_off_tiny_nodes_of_noise(self):
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(2000, 1)), (rng.random(2000) < 0.03).astype(int)
         gains = [0, -4, 1, -80]
         sizes = {}
-        for weighting in ("size", "printed"):
+        for weighting in ("size", "none"):
             graph = ProfitTree(weighting=weighting, max_depth=1).fit(X, y, gains=gains).tree_
             sizes[weighting] = graph.leaf_counts().min() if graph.n_leaves == 2 else len(y)
-        assert sizes["printed"] < 10 < sizes["size"]
+        assert sizes["none"] < 10 < sizes["size"]
 
     def test_min_gain_is_in_money_a_row(self, payments):
         X, y, gains = payments
@@ -212,8 +214,8 @@ class TestPruning:
             ProfitTree(prune=0.2).fit(X, y)
 
 
-def fitted_with_what_was_said(model, X, y, weight, gains):
-    """Fit a forest, and return what trees said of the rows that they had not seen."""
+def out_of_fold_of(model, X, y, weight, gains):
+    """Fit a forest, and return the steps and log-odds of rows by trees that had not seen them."""
     with model._learning_from(gains, len(y)):
         model._fit(*model._start(X, y, weight))
         return model._out_of_fold
@@ -290,10 +292,10 @@ class TestForest:
 
         out_of_bag = naive.mean_steps(model, X, log_odds, out_of_bag=True)
         assert np.isnan(out_of_bag).any()  # a few rows are in all bags
-        said = fitted_with_what_was_said(model, X, y, weight, gains)
-        np.testing.assert_allclose(said[:, :6], out_of_bag, rtol=1e-9, atol=1e-9)
-        assert said.shape[1] == 6 + (n_boosted > 0)
-        path, constant = naive.path_weights(said, y, weight)
+        steps = out_of_fold_of(model, X, y, weight, gains)
+        np.testing.assert_allclose(steps[:, :6], out_of_bag, rtol=1e-9, atol=1e-9)
+        assert steps.shape[1] == 6 + (n_boosted > 0)
+        path, constant = naive.path_weights(steps, y, weight)
         found = [*model.path_weights_, *[model.boosted_weight_] * (n_boosted > 0)]
         np.testing.assert_allclose(found, path, rtol=1e-4)
         leaf = model.stakes_.graph.apply(X)
@@ -323,12 +325,12 @@ class TestForest:
     def test_the_weights_of_an_honest_score_do_not_know_the_row(self, payments):
         X, y, gains = (part[:300] for part in payments)
         model = ProfitForest(60, max_depth=4, random_state=0).fit(X, y, gains=gains)
-        said = fitted_with_what_was_said(model, X, y, np.ones(len(y)), gains)
+        steps = out_of_fold_of(model, X, y, np.ones(len(y)), gains)
         honest = model.honest_scores(X, y, gains=gains)
         stakes = model.stakes_.score(X)
         for train, test in model._folds(5).split(X, y):
-            path, constant = naive.path_weights(said[train], y[train], np.ones(len(train)))
-            expected = said[test] @ path + constant + stakes[test]
+            path, constant = naive.path_weights(steps[train], y[train], np.ones(len(train)))
+            expected = steps[test] @ path + constant + stakes[test]
             np.testing.assert_allclose(honest[test], expected, rtol=1e-4, atol=1e-4)
 
     def test_nothing_is_kept_of_the_rows(self, payments):
@@ -338,14 +340,14 @@ class TestForest:
         assert not [name for name, value in arrays.items() if len(value) >= len(y)]
         assert not hasattr(model, "_gains")
 
-    def test_what_short_trees_said_of_a_row_they_did_not_learn_from_it(self, payments):
+    def test_short_trees_score_rows_that_they_did_not_see(self, payments):
         X, y, gains = (part[:400] for part in payments)
         weight = np.ones(len(y))
         model = ProfitForest(30, n_boosted=10, max_depth=2, random_state=0)
-        said = fitted_with_what_was_said(model, X, y, weight, gains)[:, 6]
+        steps = out_of_fold_of(model, X, y, weight, gains)[:, 6]
         row = int(np.flatnonzero(y)[0])
         heavy = np.where(np.arange(len(y)) == row, 5.0, 1.0)
-        same = fitted_with_what_was_said(model, X, y, heavy, gains)[:, 6] == said
+        same = out_of_fold_of(model, X, y, heavy, gains)[:, 6] == steps
         assert same[row]
         assert same.mean() == pytest.approx(1 / 3, abs=0.01)  # the rows of its fold, whose trees saw neither
 
@@ -357,7 +359,7 @@ class TestForest:
         assert len(model.boosted_) == (0 if few == 1 else 4)
         assert np.isfinite(model.score_samples(X)).all()
 
-    def test_scores_that_say_nothing(self):
+    def test_scores_without_information(self):
         X, y = np.arange(60.0)[:, None], np.arange(60) % 2
         gains = np.tile([0, -5.0, 0, -95], (60, 1))
         model = ProfitForest(30, random_state=0).fit(X, y, gains=gains)  # neighbours are of the other class
@@ -381,8 +383,8 @@ class TestForest:
         model = ProfitForest(50, vote=vote, threshold=Profit(), random_state=0).fit(X, y, gains=gains)
         honest = model.honest_scores(X, y, gains=gains)
         earned = naive_profit.profit(y, honest > model.threshold_, gains)
-        for cut in np.quantile(honest, np.linspace(0, 1, 50)):
-            assert earned >= naive_profit.profit(y, honest > cut, gains) - 1e-6
+        for threshold in np.quantile(honest, np.linspace(0, 1, 50)):
+            assert earned >= naive_profit.profit(y, honest > threshold, gains) - 1e-6
 
     def test_it_earns_more_than_one_tree(self, payments):
         X, y, gains = payments

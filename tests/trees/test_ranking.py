@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from scarce.metrics import precision_at_k
 from scarce.trees import APTree, MetaAP, MetaAPForest, TreeRank
-from scarce.trees.ranking import _half_gaps
+from scarce.trees._ap_tree import _half_gaps
 
 
 @pytest.fixture
@@ -58,13 +58,13 @@ def test_scores_of_a_tree_of_trees_are_steps_from_one(rows):
     assert set(model.score_samples(X)) == {(n - i) / n for i in range(n)}
 
 
-def test_ap_max_cuts_off_a_small_group_of_positives_where_the_paper_does_not():
-    # A pure group with less than half of the positives has a negative gain in the paper's criterion.
+def test_ap_max_separates_a_small_group_of_positives_and_ap_mean_does_not():
+    # A pure group with less than half of the positives has a negative gain by "ap_mean".
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], [960, 40])
     y = np.concatenate([np.repeat([0, 1], [900, 60]), np.ones(40, dtype=int)])
     X = np.column_stack((group, rng.normal(size=1000) * 0))
-    assert APTree(criterion="paper").fit(X, y).tree_.n_leaves == 1
+    assert APTree(criterion="ap_mean").fit(X, y).tree_.n_leaves == 1
     assert APTree(criterion="ap_max").fit(X, y).tree_.n_leaves == 2
 
 
@@ -127,16 +127,16 @@ class TestBudget:
 
     @settings(max_examples=30, deadline=None)
     @given(st.integers(0, 10_000), st.integers(1, 79), st.sampled_from([None, 16]))
-    def test_a_tree_of_trees_is_cut_off_outside_the_budget(self, seed, budget, max_bins):
+    def test_a_tree_of_trees_is_not_grown_outside_the_budget(self, seed, budget, max_bins):
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 6, size=(80, 3)).astype(float)
         y = (rng.random(80) < 0.3).astype(int)
         y[:2] = 0, 1
-        whole, cut = (
+        whole, smaller = (
             MetaAP(4, 2, top_k=k, max_bins=max_bins, tie_break=None, pos_label=1).fit(X, y) for k in (None, budget)
         )
-        scores, fewer = whole.score_samples(X), cut.score_samples(X)
-        assert cut.tree_.n_leaves <= whole.tree_.n_leaves
+        scores, fewer = whole.score_samples(X), smaller.score_samples(X)
+        assert smaller.tree_.n_leaves <= whole.tree_.n_leaves
         # The rows that the budget reaches are the same, but for the order before its end and behind it.
         ahead = np.array([np.sum(fewer > s) for s in fewer])
         behind = np.array([np.sum(fewer >= s) for s in fewer])

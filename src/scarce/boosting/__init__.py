@@ -1,4 +1,4 @@
-"""Which trees add up? Boosting for average precision and for profit, on LightGBM (``pip install "scarce[boost]"``)."""
+"""Boosting for average precision and for profit, on LightGBM (``pip install "scarce[boost]"``)."""
 
 from scarce.boosting._ap import APBoosting
 from scarce.boosting._profit import ProfitBoosting

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from scarce.trees._engine._kernels_split import WORDS
 from scarce.trees._engine.boxes import Codes, Values, sides_of_test
+from scarce.trees._engine.format import describe, finite, number
 from scarce.trees._engine.tree import TIE_BREAKS, Graph, LeafScores, with_boxes
-from scarce.trees._engine.words import describe, finite, number
 
 __all__ = ["from_dict", "to_dict", "to_text"]
 
@@ -29,7 +29,7 @@ def to_text(
 ) -> str:
     """Draw a tree, or one after the other the trees of a tree of trees.
 
-    A missing value goes where "(or missing)" says.
+    A missing value goes to the side marked "(or missing)".
 
     Parameters
     ----------
@@ -40,24 +40,25 @@ def to_text(
     scores : LeafScores, optional
         The leaves' scores, to be shown.
     missing : array-like of bool of shape (n_features,), optional
-        The features of which to say where a missing value goes; all if not given.
+        The features for which the text shows where a missing value goes; all if not given.
     width : int, default=80
-        The longest line. In longer ones the condition is cut, and where that is not enough the end.
+        The longest line. Longer ones are shortened: first the condition, then the end.
     """
-    tell = np.ones(len(names), dtype=bool) if missing is None else np.asarray(missing, dtype=bool)
+    show = np.ones(len(names), dtype=bool) if missing is None else np.asarray(missing, dtype=bool)
     return "\n".join(
-        _cut(_cut(head, width - len(tail)) + tail, width) for head, tail in _lines(graph, names, scores, tell)
+        _shortened(_shortened(head, width - len(tail)) + tail, width)
+        for head, tail in _lines(graph, names, scores, show)
     )
 
 
-def _cut(text: str, width: int) -> str:
+def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 12)] + "…"
 
 
 def _lines(
-    graph: Graph, names: Sequence[str], scores: LeafScores | None, tell: NDArray[np.bool_]
+    graph: Graph, names: Sequence[str], scores: LeafScores | None, show: NDArray[np.bool_]
 ) -> Iterator[tuple[str, str]]:
-    """Give the lines, each as what may be cut and what must be seen."""
+    """Yield the lines, each as a head that may be shortened and a tail that must be seen."""
     for block, first in enumerate(graph.first.tolist()):
         if len(graph.first) > 1:
             yield f"Tree {block + 1}", f": {_counts(graph, first)}"
@@ -65,12 +66,12 @@ def _lines(
         while stack:
             node, depth, condition = stack.pop()
             ends = graph.feature[node] < 0
-            told = f": {_end(graph, node, scores)}" if ends else ""
+            tail = f": {_end(graph, node, scores)}" if ends else ""
             if condition or ends:
-                yield "|   " * (depth - 1) + "|-- " * (depth > 0) + condition, told if condition else told[2:]
+                yield "|   " * (depth - 1) + "|-- " * (depth > 0) + condition, tail if condition else tail[2:]
             if not ends:
-                name, told_missing = names[graph.feature[node]], bool(tell[graph.feature[node]])
-                left, right = (describe(name, values, told_missing) for values in sides_of_test(graph, node))
+                name, show_missing = names[graph.feature[node]], bool(show[graph.feature[node]])
+                left, right = (describe(name, values, show_missing) for values in sides_of_test(graph, node))
                 stack += [(int(graph.right[node]), depth + 1, right), (int(graph.left[node]), depth + 1, left)]
 
 
