@@ -165,13 +165,13 @@ def test_a_rule_is_printed():
 
 
 def test_one_leaf():
-    graph, _, names, X, _ = grow(0, n=30, depth=0, meta=False)
-    [rule] = rules(graph, names)
+    graph, scores, names, X, _ = grow(0, n=30, depth=0, meta=False)
+    [rule] = rules(graph, names, scores)
     assert "every row" in str(rule)
     assert rule.holds(X).all()
-    assert {row["because"] for row in explain_rows(graph, names, X)} == {"every row"}
+    assert {row["because"] for row in explain_rows(graph, names, X, scores)} == {"every row"}
     assert compactness(graph) == {"nodes": 0, "leaves": 1, "rules": 1, "blocks": 1, "mean_length": 0.0}
-    assert explain_rows(graph, names, X[:0]) == []
+    assert explain_rows(graph, names, X[:0], scores) == []
 
 
 @settings(max_examples=10)

@@ -206,7 +206,7 @@ class MetaTreeDisplay:
             rows, positives = graph.n_rows[box], graph.sums[box, 1]
         else:
             leaf = -1 - box
-            value, _, order = ranked(graph, self.scores)
+            value, _, order = ranked(self.scores)
             title = f"rule {order.tolist().index(leaf) + 1}: score {number(value[leaf], 3)}"
             rows, positives = graph.leaf_counts()[leaf], graph.leaf_sums()[leaf, 1]
         return f"{title}\n{rows} rows, {number(positives)} positive"

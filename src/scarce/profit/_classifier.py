@@ -53,13 +53,14 @@ class ProfitClassifier(RareEventClassifier):
         return self.predict(X)
 
     @contextmanager
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[None]:
+    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[ArrayLike | None]:
         table = check_learnable(_RIGHT_EARNS_ONE if gains is None else gains, n_samples)
         if (table[:, 0] == table[:, 3]).all() and (table[:, 1] == table[:, 2]).all():
             raise ValueError("The gains of no row depend on its decision, so that there is nothing to learn from them.")
         self._gains = table
         try:
-            yield
+            # The method uses the gains; of the objectives Profit alone takes them too.
+            yield gains if isinstance(self.threshold, Profit) else None
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._gains
@@ -69,17 +70,6 @@ class ProfitClassifier(RareEventClassifier):
         model = super()._copy_for(rows)
         model._gains = self._gains[rows]
         return model
-
-    def _choose_threshold(
-        self,
-        X: Any,
-        y: NDArray[np.intp],
-        weight: FloatArray | None,
-        gains: ArrayLike | None,
-        period: ArrayLike | None,
-    ) -> float | None:
-        # The method has used the gains; of the objectives Profit alone takes them too.
-        return super()._choose_threshold(X, y, weight, gains if isinstance(self.threshold, Profit) else None, period)
 
 
 def gains_of_rows(gains: GainsLike, X: Any, n_samples: int) -> FloatArray:

@@ -148,7 +148,7 @@ class LeafRule:
 
 
 def rules(
-    graph: Graph, names: Sequence[str], scores: LeafScores | None = None, *, missing: ArrayLike | None = None
+    graph: Graph, names: Sequence[str], scores: LeafScores, *, missing: ArrayLike | None = None
 ) -> list[LeafRule]:
     """Return the rule of each final leaf, the highest score first.
 
@@ -164,8 +164,8 @@ def rules(
         A tree or a tree of trees.
     names : sequence of str
         The name of each feature.
-    scores : LeafScores, optional
-        The leaves' scores; their shares of positives if not given.
+    scores : LeafScores
+        The scores of the leaves.
     missing : array-like of bool of shape (n_features,), optional
         The features that had missing values in training. Texts show for these alone what happens to a missing value;
         of all features if not given.
@@ -176,7 +176,7 @@ def rules(
     """
     partition = Partition(graph)
     show = _show_missing(names, missing)
-    value, spread, order = ranked(graph, scores)
+    value, spread, order = ranked(scores)
     sums, counts = graph.leaf_sums(), graph.leaf_counts()
     found = []
     for place, leaf in enumerate(order.tolist()):
@@ -200,11 +200,11 @@ def explain_rows(
     graph: Graph,
     names: Sequence[str],
     X: NDArray[Any],
-    scores: LeafScores | None = None,
+    scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
 ) -> list[dict[str, Any]]:
-    """Say of each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
+    """Return for each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
 
     They are those of the row's own path, without the tests that could have come out otherwise and led to the same leaf.
     Parameters are as in :func:`rules`.
@@ -218,7 +218,7 @@ def explain_rows(
     """
     partition = Partition(graph)
     show = _show_missing(names, missing)
-    value, _, order = ranked(graph, scores)
+    order = ranked(scores)[2]
     place = np.argsort(order)
     sums, counts = graph.leaf_sums(), graph.leaf_counts()
     paths, path_of = np.unique(_ends_of_paths(graph, partition, X), axis=0, return_inverse=True)
@@ -240,10 +240,7 @@ def explain_rows(
         }
         by_path.append((about, conditions))
     score = np.zeros(len(X))
-    if scores is None:
-        score = value[graph.apply(X)]
-    else:
-        scores.add_to(score, graph, X)
+    scores.add_to(score, graph, X)
     rows = []
     for i, path in enumerate(path_of.ravel().tolist()):
         about, conditions = by_path[path]
@@ -270,15 +267,10 @@ def compactness(graph: Graph) -> dict[str, float]:
     }
 
 
-def ranked(graph: Graph, scores: LeafScores | None) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
+def ranked(scores: LeafScores) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
     """Return each leaf's score, the spread of the tie-break, and the leaves from the highest score."""
-    if scores is None:
-        sums = graph.leaf_sums()
-        value, spread = sums[:, 1] / sums[:, 0], np.zeros(len(sums))
-    else:
-        value = scores.value
-        spread = np.where(scores.high > scores.low, scores.spread, 0.0)
-    return value, spread, np.argsort(-value, kind="stable")
+    spread = np.where(scores.high > scores.low, scores.spread, 0.0)
+    return scores.value, spread, np.argsort(-scores.value, kind="stable")
 
 
 def _show_missing(names: Sequence[str], missing: ArrayLike | None) -> NDArray[np.bool_]:
