@@ -53,6 +53,11 @@ class ErrorProfile(NamedTuple):
 
     With more than two classes "positive" is every class but the default one, and a false negative is a row of such a
     class that is not given its own class.
+
+    See Also
+    --------
+    error_profile : The profile of predictions.
+    cones : The cones of profiles.
     """
 
     fn: Any
@@ -176,7 +181,14 @@ def difference_range(profile: ErrorProfile, beta: float = 1.0) -> tuple[Any, Any
 
 
 class Cones(NamedTuple):
-    """One cone for each classifier: at its own t the height, and to either side a line with the given slope."""
+    """One cone for each classifier: at its own t the height, and to either side a line with the given slope.
+
+    See Also
+    --------
+    cones : The cones of classifiers.
+    parambath_cones : The wider cones of Parambath et al.
+    scarce.plotting.ConeDisplay : Cones as a figure.
+    """
 
     t: FloatArray
     height: FloatArray
@@ -257,7 +269,12 @@ def pooled(t: ArrayLike, profile: ErrorProfile, beta: float = 1.0) -> ErrorProfi
 
 
 class Envelope(NamedTuple):
-    """A piecewise linear function on [0, 1]: the lowest of all cones, and never more than 1."""
+    """A piecewise linear function on [0, 1]: the lowest of all cones, and never more than 1.
+
+    See Also
+    --------
+    upper_envelope : The envelope of given cones.
+    """
 
     t: FloatArray
     f: FloatArray

@@ -35,6 +35,10 @@ class MenuEntry(NamedTuple):
         Of the decisions; 0 where nothing is called positive.
     flagged : int
         The number of rows called positive.
+
+    See Also
+    --------
+    profit_menu : The function that makes the entries.
     """
 
     value: float

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeRegressor
 
 from scarce.boosting import APBoosting
-from scarce.boosting._ap import _leaf_values
+from scarce.boosting._ap_boosting import _leaf_values
 from scarce.boosting._losses import ap_loss
 
 
