@@ -116,7 +116,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Say for each row, as plain data, what an auditor needs to read."""
+        """Return for each row, as plain data, what an auditor needs to read."""
 
     @classmethod
     @abstractmethod

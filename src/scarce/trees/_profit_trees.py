@@ -57,7 +57,7 @@ class ProfitTrees(ProfitClassifier, TreeClassifier):
 def in_units(money: FloatArray, weight: float) -> tuple[FloatArray, float]:
     """Return money in units of about the mean of what a row earns or loses, and that unit, a power of two.
 
-    Amounts become multiples of a power of two so small that nobody sees it and so large that all their sums are exact.
+    Amounts become multiples of a power of two so small that it is not seen and so large that all their sums are exact.
     """
     total = float(np.abs(money).sum())
     if total == 0 or weight == 0:

@@ -59,7 +59,7 @@ def part(values: NDArray, start: int, end: int, left: NDArray, buffer: NDArray) 
 def is_left(
     columns: Any, feature: int, row: int, low: int, missing_left: bool, subset: NDArray
 ) -> bool:  # pragma: no cover - compiled
-    """Say whether a training row goes left."""
+    """Return whether a training row goes left."""
     code = code_of(columns, feature, row)
     if code < 0:
         return missing_left

@@ -43,7 +43,7 @@ class Condition:
         return self.text
 
     def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of each row whether it meets the condition."""
+        """Return for each row whether it meets the condition."""
         return self.values.holds(X[:, self.column])
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class LeafRule:
         return len(self.always) + sum(len(each) for step in self.any_of for each in step)
 
     def holds(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Say of each row whether it is in the leaf."""
+        """Return for each row whether it is in the leaf."""
         X = np.asarray(X)
         found = _all(self.always, X)
         for step in self.any_of:
@@ -298,7 +298,7 @@ def _factored(steps: list[list[Box]]) -> tuple[Box, list[list[Box]]]:
 
 
 def _possible(box: Box, always: Box, steps: Iterable[list[Box]]) -> bool:
-    """Say whether a row can be in the box, meet what holds always, and one alternative of every step."""
+    """Return whether a row can be in the box, meet what holds always, and one alternative of every step."""
     inside = meet(always, box)
     return inside is not None and all(any(meet(inside, each) is not None for each in step) for step in steps)
 
