@@ -36,8 +36,8 @@ def ap_boosting(run: Run) -> list[Row]:
         "-log A": APBoosting("log", **_TREES, threshold=0.0),
         "1 - A": APBoosting("linear", **_TREES, threshold=0.0),
         "-log A, α = 3": APBoosting("log", alpha=3.0, **_TREES, threshold=0.0),
-        "prl2022": APBoosting(
-            variant="prl2022", n_estimators=100, max_depth=4, learning_rate=0.1, random_state=0, threshold=0.5
+        "mean_of_trees": APBoosting(
+            variant="mean_of_trees", n_estimators=100, max_depth=4, learning_rate=0.1, random_state=0, threshold=0.5
         ),
         "LightGBM": LGBMClassifier(**_TREES, verbose=-1),
     }

@@ -28,7 +28,7 @@ from benchmarks.rows import Bar, Detail, Row, Run
 from scarce.datasets import DatasetUnavailable, load
 from scarce.datasets._catalogue import get_record
 from scarce.datasets._sources import obtain, read
-from scarce.fmeasure._promise import CutCurve
+from scarce.fmeasure._predicted_f import ThresholdCurve
 from scarce.fmeasure._search import new_search
 from scarce.fmeasure.bounds import (
     ErrorProfile,
@@ -192,8 +192,8 @@ class Split:
         while asked := search.ask():
             said = self.said("SVM", C, asked[0], guide)
             found = ~said.default, ~said.default & said.right
-            curve = CutCurve(asked[0], said.margin, *found, None, 1.0) if scored else None
-            search.tell(asked[0], said.profile(), curve)
+            curve = ThresholdCurve(asked[0], said.margin, *found, None, 1.0) if scored else None
+            search.record(asked[0], said.profile(), curve)
         return search.tried
 
 

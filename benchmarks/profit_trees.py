@@ -53,7 +53,7 @@ def profit_tree_choices(run: Run) -> list[Row]:
     forest: dict[str, Any] = {"n_estimators": 24, "max_bins": 255, "random_state": 0}
     models = {
         "tree": ProfitTree(max_depth=10),
-        "tree, weighting='printed'": ProfitTree(max_depth=10, weighting="printed"),
+        "tree, weighting='equal'": ProfitTree(max_depth=10, weighting="equal"),
         "tree, criterion='cost'": ProfitTree(max_depth=10, criterion="cost"),
         "tree, prune=0.3": ProfitTree(max_depth=10, prune=0.3, random_state=0),
         "tree, criterion='cost', prune=0.3": ProfitTree(max_depth=10, criterion="cost", prune=0.3, random_state=0),
@@ -62,7 +62,7 @@ def profit_tree_choices(run: Run) -> list[Row]:
         "forest, vote='mean'": ProfitForest(vote="mean", **forest),
         "forest, vote='max'": ProfitForest(vote="max", **forest),
         "forest, vote='majority'": ProfitForest(vote="majority", **forest),
-        "forest, weighting='printed'": ProfitForest(weighting="printed", **forest),
+        "forest, weighting='equal'": ProfitForest(weighting="equal", **forest),
         "forest, criterion='cost'": ProfitForest(criterion="cost", **forest),
         "forest, min_samples_leaf=1": ProfitForest(min_samples_leaf=1, **forest),
         "forest, min_samples_leaf=5": ProfitForest(min_samples_leaf=5, **forest),

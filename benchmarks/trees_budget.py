@@ -60,7 +60,7 @@ def _trees(share: float) -> dict[str, APTree]:
     common = {"min_samples_leaf": FEWEST, "max_bins": 255, "pos_label": 1}
     return {
         "top_k": APTree(top_k=share, **common),
-        **{name: APTree(criterion=name, **common) for name in ("paper", "ap_max", "gini", "entropy")},
+        **{name: APTree(criterion=name, **common) for name in ("ap_mean", "ap_max", "gini", "entropy")},
     }
 
 

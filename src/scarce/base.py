@@ -80,17 +80,16 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
         """Return the threshold of the method's own rule. Called after `_fit`, with the same arguments."""
 
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[None]:
-        """Return the context that `_fit`, `_honest_scores` and the choice of the threshold run in.
+    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[ArrayLike | None]:
+        """Return the context that `_fit` and `_honest_scores` run in; it yields the gains for the threshold.
 
-        A method that learns from gains keeps them on itself for as long; see
-        :class:`~scarce.profit._classifier.ProfitClassifier`.
+        A method that learns from gains keeps them on itself for as long; see :class:`~scarce.profit.ProfitClassifier`.
         """
-        return nullcontext()
+        return nullcontext(gains)
 
     @abstractmethod
     def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Say for each row, as plain data, what an auditor needs to read."""
+        """Return for each row, as plain data, what an auditor needs to read."""
 
     @classmethod
     @abstractmethod
@@ -138,9 +137,12 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         """
         table = gains(X) if callable(gains) else gains
         X, target, weight = self._start(X, y, sample_weight)
-        with self._learning_from(table, len(target)), self._keeping(target, period, groups):
+        with (
+            self._learning_from(table, len(target)) as gains_of_threshold,
+            self._keeping(target, period, groups),
+        ):
             self._fit(X, target, weight)
-            self.threshold_ = self._choose_threshold(X, target, weight, table, period)
+            self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
         return self
 
     def honest_scores(

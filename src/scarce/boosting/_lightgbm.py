@@ -21,7 +21,7 @@ Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 def import_lightgbm() -> Any:
-    """Return the module, or say how to get it."""
+    """Return the module; the error names the command that installs it."""
     try:
         import lightgbm
     except ImportError as error:
@@ -32,7 +32,7 @@ def import_lightgbm() -> Any:
 
 
 class BoostedClassifier(RareEventClassifier):
-    """What the boosting methods share: growing, scoring, explaining, storing."""
+    """The common part of the boosting methods: growing, scoring, explaining, storing."""
 
     n_estimators: int
     learning_rate: float

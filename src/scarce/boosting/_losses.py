@@ -33,7 +33,7 @@ class Loss(NamedTuple):
 
 
 def exponential_loss(score: FloatArray, sign: FloatArray, weight: FloatArray) -> Loss:
-    """Return ``weight * exp(-sign * score)``, the loss of the thesis, an upper bound on the profit that is missed.
+    """Return ``weight * exp(-sign * score)``, an upper bound on the profit that is missed.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def exponential_loss(score: FloatArray, sign: FloatArray, weight: FloatArray) ->
     sign : ndarray of shape (n_samples,)
         1 where it pays to call the row positive, given its class, else -1.
     weight : ndarray of shape (n_samples,)
-        How much the right decision earns more than the wrong one.
+        The gain of the right decision over the wrong one.
     """
     margin = np.clip(score, -_MOST_CERTAIN, _MOST_CERTAIN)
     margin *= -sign
@@ -71,9 +71,9 @@ def cross_entropy(score: FloatArray, share: FloatArray, weight: FloatArray) -> L
     score : ndarray of shape (n_samples,)
         The score; within ±15 for the derivatives.
     share : ndarray of shape (n_samples,)
-        What p should be: 1 for positive rows and 0 for the others, or a share of the stakes.
+        The target of p: 1 for positive rows and 0 for the others, or a share of the stakes.
     weight : ndarray of shape (n_samples,)
-        How much each row counts.
+        The weight of each row.
     """
     clipped = np.clip(score, -_MOST_CERTAIN, _MOST_CERTAIN)
     p = expit(clipped)
@@ -106,7 +106,7 @@ def log_ap_loss(score: FloatArray, positive: NDArray[np.bool_], alpha: float, we
 
 
 def sigmoid_ap_gradient(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> FloatArray:
-    """Return the direction that the program of 2022 descends along, which is not quite a gradient.
+    """Return the direction of ``variant="mean_of_trees"``, which is not quite a gradient.
 
     With σ = expit(f) it weighs positive rows by 2 σ' Σ₋σ / Σσ and negative ones by -σ' Σ₊σ / Σσ: the doubling has no
     loss behind it.

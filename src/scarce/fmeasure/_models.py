@@ -17,7 +17,7 @@ from scarce._sklearn import routing_enabled, safe_indexing
 from scarce.base import FloatArray
 from scarce.tuned import positive_score
 
-__all__ = ["Costs", "Fitted", "Part", "fit_part", "how_to_weight", "margin_of", "own_cut", "scores_of"]
+__all__ = ["Costs", "Fitted", "Part", "find_costs", "fit_part", "margin_of", "own_threshold", "scores_of"]
 
 
 # Probabilities are not taken for more certain than this.
@@ -29,12 +29,12 @@ class Part(NamedTuple):
 
     fit: NDArray[np.intp] | None
     judge: NDArray[np.intp] | None
-    # Whether the scores of the rows fitted on are wanted.
+    # True if the scores of the rows fitted on are wanted.
     keep: bool
 
 
 class Fitted(NamedTuple):
-    """A model, what it said of the rows it was fitted on and of those to judge it by, and how long the fit took."""
+    """A model, its scores of the rows fitted on and of the rows to judge it by, and the time of the fit."""
 
     model: Any
     on_fit: Any
@@ -45,7 +45,7 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Costs:
-    """How class weights reach an estimator: by a parameter of its `fit`, or by `class_weight`."""
+    """The way class weights reach an estimator: by a parameter of its `fit`, or by `class_weight`."""
 
     by: str
     name: str
@@ -70,15 +70,15 @@ def last_step(estimator: Any) -> tuple[Any, str]:
     return estimator, prefix
 
 
-def how_to_weight(estimator: Any, sample_weight: Any) -> Costs:
-    """Find out how an estimator takes class weights, or say that it does not."""
+def find_costs(estimator: Any, sample_weight: Any) -> Costs:
+    """Return the way an estimator takes class weights; raise if it takes none."""
     last, prefix = last_step(estimator)
     if has_fit_parameter(last, "sample_weight"):
         return Costs("sample_weight", prefix + "sample_weight")
     if not hasattr(last, "get_params") or "class_weight" not in last.get_params(deep=False):
         raise ValueError(
             f"{type(last).__name__} takes neither sample_weight nor class_weight, so that no class can be given more "
-            "weight. Take an estimator that does, or TunedThreshold for the best cut of this one."
+            "weight. Take an estimator that does, or TunedThreshold for the best threshold of this one."
         )
     if sample_weight is not None:
         raise ValueError(f"{type(last).__name__} does not take sample_weight. Leave the weights out.")
@@ -124,13 +124,13 @@ def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
     return softmax(np.asarray(model.decision_function(X), dtype=np.float64), axis=1)
 
 
-def own_cut(model: Any) -> float:
-    """Return where a classifier of two classes cuts its score."""
+def own_threshold(model: Any) -> float:
+    """Return the threshold of a classifier of two classes on its own score."""
     return 0.5 if hasattr(model, "predict_proba") else 0.0
 
 
 def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Return how far rows are from the model's own cut, and the class of each if it is called positive.
+    """Return the distance of rows from the model's own threshold, and the class of each if it is called positive.
 
     Probabilities go by the log of their odds, with more than two classes those of the best class to the default one.
     """

@@ -1,4 +1,4 @@
-"""What does it look like? Displays in the style of scikit-learn, drawn with matplotlib.
+"""Displays in the style of scikit-learn, drawn with matplotlib.
 
 Decision regions need no display of their own: scikit-learn's ``DecisionBoundaryDisplay`` draws every classifier of
 this library.

@@ -1,4 +1,4 @@
-"""The rule that a method for profit has to beat."""
+"""The Bayes rule for gains, on calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scarce.tuned import TunedThreshold
 
 __all__ = ["BayesProfitClassifier"]
 
-# How much of a score is the classifier's own: rows of equal calibrated probability stay ranked.
+# The share of a score that is the classifier's own: rows of equal calibrated probability stay ranked.
 _OWN_SHARE = 1e-6
 
 
@@ -30,22 +30,22 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
 
     A row is called positive where that is expected to earn more: ``p (tp - fn) > (1 - p) (tn - fp)``, which is
     ``p > s`` with the row's own threshold s (:func:`~scarce.profit.bayes_threshold`). No method for profit can do
-    better with the right probabilities, so this is what each has to be compared with.
+    better with the right probabilities, so this is the baseline of each.
 
     Parameters
     ----------
     estimator : classifier
         Anything with `predict_proba` or `decision_function`.
     calibration : {"isotonic", "sigmoid"} or None, default="isotonic"
-        How scores become probabilities: by an increasing step function, by a logistic curve, which needs fewer
-        positives, or not at all, for a classifier that is calibrated. Fitted on scores of rows by models that did not
+        The map from scores to probabilities: an increasing step function; a logistic curve, which needs fewer
+        positives; or none, for a classifier that is calibrated. Fitted on scores of rows by models that did not
         see them.
     cv : int, default=5
-        How many folds give these scores; fewer if a class has fewer rows. A forest fitted with ``oob_score=True``
-        needs none.
+        The number of folds that give these scores; fewer if a class has fewer rows. A forest fitted with
+        ``oob_score=True`` needs none.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the rule above, and one cut for all rows where `predict` is not given their gains: the most
-        profitable cut on honest scores. Anything else is a cut for all rows; see
+        "default" is the rule above, and one threshold for all rows where `predict` is not given their gains: the most
+        profitable one on honest scores. Anything else is one threshold for all rows; see
         :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
@@ -56,6 +56,12 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         The classifier, fitted on all rows.
     calibrator_ : regressor
         From scores to probabilities; None without calibration.
+
+    See Also
+    --------
+    scarce.TunedThreshold : The same wrapper with one threshold for all rows.
+    scarce.trees.ProfitForest : A forest that learns from gains.
+    scarce.boosting.ProfitBoosting : Boosted trees that learn from gains.
 
     Notes
     -----
@@ -74,8 +80,8 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
     >>> amount = np.random.default_rng(0).lognormal(3, 2, len(X))
     >>> gains = Gains(fn=-amount, fp=-5)(X)
     >>> model = BayesProfitClassifier(LogisticRegression()).fit(X[:2000], y[:2000], gains=gains[:2000])
-    >>> by_row, one_cut = model.predict(X[2000:], gains=gains[2000:]), model.predict(X[2000:])
-    >>> profit_score(y[2000:], by_row, gains[2000:]) > profit_score(y[2000:], one_cut, gains[2000:])
+    >>> by_row, one_threshold = model.predict(X[2000:], gains=gains[2000:]), model.predict(X[2000:])
+    >>> profit_score(y[2000:], by_row, gains[2000:]) > profit_score(y[2000:], one_threshold, gains[2000:])
     True
     """
 
@@ -152,7 +158,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         return Profit().best_threshold(honest, y, sample_weight, gains=gains).threshold
 
     def expected_gain(self, X: Any, gains: GainsLike) -> FloatArray:
-        """Return how much more each row is expected to earn if it is called positive: the worth of a check."""
+        """Return the expected gain of calling each row positive instead of negative: the worth of a check."""
         probability = self.score_samples(X)
         return gain_of_flagging(gains_of_rows(gains, X, len(probability)), probability)
 
@@ -164,15 +170,15 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
-            What each outcome (tp, fp, tn, fn) of these rows earns, for a decision row by row; one cut for all rows if
-            not given.
+            What each outcome (tp, fp, tn, fn) of these rows earns, for a decision row by row; one threshold for all
+            rows if not given.
         """
         if gains is None:
             return super().predict(X)
         if self.threshold != "default":
             raise ValueError(
-                f"threshold={self.threshold!r} is one cut for all rows, whatever their gains. Leave the gains out of "
-                "predict, or set threshold='default' for a decision row by row."
+                f"threshold={self.threshold!r} is one threshold for all rows, whatever their gains. Leave the gains "
+                "out of predict, or set threshold='default' for a decision row by row."
             )
         positive = self.expected_gain(X, gains) > 0
         negative = self.classes_[self.classes_ != self.pos_label_][0]

@@ -30,6 +30,11 @@ class ProfitClassifier(RareEventClassifier):
     ----------
     pos_label, threshold
         As for :class:`~scarce.base.RareEventClassifier`.
+
+    See Also
+    --------
+    BayesProfitClassifier : The Bayes rule on the probabilities of any classifier.
+    scarce.trees.ProfitTree, scarce.trees.ProfitForest, scarce.boosting.ProfitBoosting : Methods that learn from gains.
     """
 
     _gains: FloatArray
@@ -37,7 +42,7 @@ class ProfitClassifier(RareEventClassifier):
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
     ) -> float:
-        """Return what the predictions earn; without gains, the accuracy."""
+        """Return the profit of the predictions; without gains, the accuracy."""
         if gains is None:
             return float(super().score(X, y, sample_weight))
         table = gains(X) if callable(gains) else gains
@@ -48,13 +53,14 @@ class ProfitClassifier(RareEventClassifier):
         return self.predict(X)
 
     @contextmanager
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[None]:
+    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[ArrayLike | None]:
         table = check_learnable(_RIGHT_EARNS_ONE if gains is None else gains, n_samples)
         if (table[:, 0] == table[:, 3]).all() and (table[:, 1] == table[:, 2]).all():
             raise ValueError("The gains of no row depend on its decision, so that there is nothing to learn from them.")
         self._gains = table
         try:
-            yield
+            # The method uses the gains; of the objectives Profit alone takes them too.
+            yield gains if isinstance(self.threshold, Profit) else None
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._gains
@@ -64,17 +70,6 @@ class ProfitClassifier(RareEventClassifier):
         model = super()._copy_for(rows)
         model._gains = self._gains[rows]
         return model
-
-    def _choose_threshold(
-        self,
-        X: Any,
-        y: NDArray[np.intp],
-        weight: FloatArray | None,
-        gains: ArrayLike | None,
-        period: ArrayLike | None,
-    ) -> float | None:
-        # The method has learned from the gains; of the objectives Profit alone takes them too.
-        return super()._choose_threshold(X, y, weight, gains if isinstance(self.threshold, Profit) else None, period)
 
 
 def gains_of_rows(gains: GainsLike, X: Any, n_samples: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What all trees share: features as codes, statistics of rows, missing values and categories."""
+"""The common part of all trees: features as codes, statistics of rows, missing values and categories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scarce._sklearn import Interval, RealNotInt, StrOptions
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.trees._engine import CRITERIA, Columns, Graph, LeafScores, Rule, count_categories, encode_columns
 
-__all__ = ["GrownTree", "TreeClassifier", "TreeData"]
+__all__ = ["GrownTree", "TreeClassifier", "TreeData", "budget_threshold", "constant_scores"]
 
 
 class TreeData(NamedTuple):
@@ -29,7 +29,7 @@ class TreeData(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """A tree and what it says of its leaves."""
+    """A tree and the scores of its leaves."""
 
     graph: Graph
     scores: LeafScores
@@ -39,6 +39,12 @@ class GrownTree(NamedTuple):
         total = np.zeros(len(X))
         self.scores.add_to(total, self.graph, X)
         return total
+
+
+def constant_scores(value: FloatArray) -> LeafScores:
+    """Return leaf scores that are the same for all rows of a leaf."""
+    nothing = np.zeros(len(value))
+    return LeafScores(value, nothing, nothing, nothing, 0)
 
 
 class TreeClassifier(RareEventClassifier):
@@ -132,7 +138,7 @@ class TreeClassifier(RareEventClassifier):
         return budget_threshold(self._score(X), self._budget(y, sample_weight), sample_weight)
 
     def _budget(self, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        """Return how much weight of the training rows the default threshold flags."""
+        """Return the weight of the training rows that the default threshold flags."""
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         return float(weight @ y) if self.top_k is None else self._rows_to_check(weight)
 
@@ -150,7 +156,7 @@ class TreeClassifier(RareEventClassifier):
 
 
 def budget_threshold(scores: FloatArray, budget: float, sample_weight: FloatArray | None) -> float:
-    """Return the cut that flags at most the budget, a weight of rows, but at least the highest score."""
+    """Return the threshold that flags at most the budget, a weight of rows, but at least the highest score."""
     weight = np.ones(len(scores)) if sample_weight is None else sample_weight
     level, group = np.unique(-scores, return_inverse=True)
     flagged = np.cumsum(np.bincount(group, weight))

@@ -93,18 +93,18 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
     def _out_of_bag(
         self,
         X: Any,
-        said: Callable[[GrownTree, Any], FloatArray] = lambda tree, rows: tree.score(rows),
+        output: Callable[[GrownTree, Any], FloatArray] = lambda tree, rows: tree.score(rows),
         shape: tuple[int, ...] = (),
     ) -> FloatArray:
-        """Return for each training row the mean of what the trees say that did not draw it; NaN where there are none.
+        """Return for each training row the mean output of the trees that did not draw it; NaN where there are none.
 
-        A tree says its score, or what `said` returns for it and rows, of the given `shape` for each row.
+        The output of a tree for rows is their scores, or an array of the given `shape` for each row.
         """
         total, times = np.zeros((len(X), *shape)), np.zeros((len(X), *(1 for _ in shape)))
         for tree, seed in zip(self.trees_, self._tree_seeds, strict=True):
             out = np.flatnonzero(self._in_bag(len(X), seed) == 0)
             if len(out):
-                total[out] += said(tree, X[out])
+                total[out] += output(tree, X[out])
                 times[out] += 1
         return np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0)
 

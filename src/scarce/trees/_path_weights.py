@@ -1,4 +1,4 @@
-"""How much the splits on a path count: those of many rows tell more about a new row than those of few."""
+"""Weights of the splits on a path: those of many rows predict a new row better than those of few."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_WEIGHT = 1e-3
 
 
 class PathWeights(NamedTuple):
-    """What a step counts, by the size of the node that it leads to, and the constant of the sum."""
+    """The weight of a step by the size of the node that it leads to, and the constant of the sum."""
 
     weight: FloatArray
     constant: float

@@ -19,7 +19,7 @@ def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: ND
     Parameters
     ----------
     graph : Graph
-        A tree grown on the other rows; its sums decide what a node is called.
+        A tree grown on the other rows; its sums decide the label of a node.
     X : ndarray of shape (n_samples, n_features)
         All rows.
     stats : ndarray of shape (n_samples, 4)
@@ -30,7 +30,9 @@ def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: ND
     leaf = np.flatnonzero(graph.feature < 0)[graph.apply(X)]
     tested = _sums_of_nodes(graph, leaf[aside], stats[aside])
     called = graph.sums[:, 2] > graph.sums[:, 3]
-    best = np.where(called, tested[:, 2], tested[:, 3])  # what a node earns as a leaf, then as the best tree below it
+    best = np.where(
+        called, tested[:, 2], tested[:, 3]
+    )  # the profit of a node as a leaf, then as the best tree below it
     kept = np.ones(len(best), dtype=bool)
     split = graph.feature >= 0
     for node in np.flatnonzero(split)[::-1].tolist():  # children have higher numbers than their parents
@@ -43,7 +45,7 @@ def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: ND
         if not (kept[node] and split[node]) and graph.feature[node] >= 0:
             kept[graph.left[node]] = kept[graph.right[node]] = False
     counted = _sums_of_nodes(graph, leaf, np.column_stack((stats, stats[:, 0] > 0)))
-    return _cut(graph._replace(sums=counted[:, :4], n_rows=counted[:, 4].astype(np.int64)), kept, split)
+    return _subtree(graph._replace(sums=counted[:, :4], n_rows=counted[:, 4].astype(np.int64)), kept, split)
 
 
 def _sums_of_nodes(graph: Graph, leaf: NDArray[np.intp], stats: FloatArray) -> FloatArray:
@@ -56,7 +58,7 @@ def _sums_of_nodes(graph: Graph, leaf: NDArray[np.intp], stats: FloatArray) -> F
     return sums
 
 
-def _cut(graph: Graph, kept: NDArray[np.bool_], split: NDArray[np.bool_]) -> Graph:
+def _subtree(graph: Graph, kept: NDArray[np.bool_], split: NDArray[np.bool_]) -> Graph:
     """Return a graph of the kept nodes, of which those that are not split are leaves."""
     number = np.cumsum(kept) - 1
     leaf = ~split[kept]

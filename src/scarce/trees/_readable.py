@@ -1,4 +1,4 @@
-"""What makes a tree readable: rules, reasons, text and SQL."""
+"""The readable forms of a tree: rules, reasons, text and SQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReadableTree(RareEventClassifier):
 
     @property
     def compactness_(self) -> dict[str, float]:
-        """How much there is to read: the numbers of tests, of leaves and of rules."""
+        """The size of the tree for a reader: the numbers of tests, of leaves and of rules."""
         return compactness(self.tree_)
 
     def rules(self) -> list[LeafRule]:

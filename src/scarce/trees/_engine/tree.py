@@ -19,14 +19,14 @@ FloatArray = NDArray[np.float64]
 CRITERIA = {
     "gini": criteria.GINI,
     "entropy": criteria.ENTROPY,
-    "paper": criteria.PAPER,
+    "ap_mean": criteria.AP_MEAN,
     "ap_max": criteria.AP_MAX,
-    "werm": criteria.WERM,
+    "weighted_error": criteria.WEIGHTED_ERROR,
     "balanced": criteria.BALANCED,
     "top_k": criteria.TOP_K,
     "newton": criteria.NEWTON,
     "profit": criteria.PROFIT,
-    "profit_printed": criteria.PROFIT_PRINTED,
+    "profit_unweighted": criteria.PROFIT_UNWEIGHTED,
     "cost": criteria.COST,
 }
 TIE_BREAKS = {None: NO_DISTANCE, "path": PATH, "boundary": BOUNDARY}
@@ -41,13 +41,13 @@ class Rule(NamedTuple):
     min_samples_leaf: int
     max_features: int
     min_gain: float  # in shares of the root's weight (or in money for each unit of it)
-    inherit: bool  # compare a split with the AP of the parent's split, as the authors of MetaAP do
+    inherit: bool  # compare a split with the AP of the parent's split
 
 
 class Graph(NamedTuple):
     """A tree, or a tree of trees, as arrays; node 0 is the root.
 
-    A leaf has feature -1, and `jump` says where it leads: to block `jump`, or to the final leaf -1 - jump.
+    A leaf has feature -1, and `jump` is where it leads: to block `jump`, or to the final leaf -1 - jump.
     """
 
     feature: NDArray[np.int64]

@@ -113,12 +113,12 @@ def test_the_probability_of_the_log_loss_is_that_of_lightgbm_whatever_the_gains(
     peer = LGBMClassifier(**trees, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
     column = model.classes_.tolist().index(labels[1])
     worthless = np.where(np.arange(len(X))[:, None] % 2, gains, [0, -5, 0, 0])  # such a row is never worth a call
-    for told in (gains, COSTS, worthless, [0, -5, 0, -95]):
-        p = model.predict_proba(X, gains=told)
+    for table in (gains, COSTS, worthless, [0, -5, 0, -95]):
+        p = model.predict_proba(X, gains=table)
         np.testing.assert_allclose(p[:, column], peer.predict_proba(X)[:, 1], rtol=1e-6)
         np.testing.assert_allclose(p.sum(axis=1), 1)
     assert p[:, column].mean() == pytest.approx(y.mean(), rel=0.5)
-    share = 1 / (1 + np.exp(-model.score_samples(X)))  # without gains it is 1/2 at the cut
+    share = 1 / (1 + np.exp(-model.score_samples(X)))  # without gains it is 1/2 at the threshold
     np.testing.assert_allclose(model.predict_proba(X)[:, column], share, atol=1e-12)
     with pytest.raises(ValueError, match="gains"):
         model.predict_proba(X, gains=gains[:-1])
@@ -154,7 +154,7 @@ def test_stakes_are_learned_from_the_features(data, seed):
     assert np.sqrt(np.mean(error**2)) < 0.15 * known.std()
 
 
-def test_stakes_that_no_feature_tells_are_weighed_on_average(data):
+def test_stakes_that_no_feature_determines_are_averaged(data):
     X, y, _ = data
     rng = np.random.default_rng(0)
     amount = rng.lognormal(3, 1, len(X))
@@ -180,10 +180,10 @@ def test_early_stopping_takes_the_trees_that_earn_most(data, model):
 def test_explanations_add_up(data, model):
     X, y, gains = data
     model.fit(X, y, gains=gains)
-    for row, told in zip(X[:20], model.explain(X[:20]), strict=True):
-        assert told["score"] == pytest.approx(model.score_samples(row[None])[0])
-        assert told["start"] + sum(told["features"].values()) == pytest.approx(told["score"])
-        assert list(told["features"]) == [f"x{i}" for i in range(6)]
+    for row, reasons in zip(X[:20], model.explain(X[:20]), strict=True):
+        assert reasons["score"] == pytest.approx(model.score_samples(row[None])[0])
+        assert reasons["start"] + sum(reasons["features"].values()) == pytest.approx(reasons["score"])
+        assert list(reasons["features"]) == [f"x{i}" for i in range(6)]
 
 
 def test_missing_values_are_learned(data, model):

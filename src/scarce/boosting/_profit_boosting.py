@@ -1,4 +1,4 @@
-"""Boosting for profit: probabilities against stakes, GB_prof and its logistic rival."""
+"""Boosting for profit: the log-odds of the class plus those of the stakes, or a loss in money."""
 
 from __future__ import annotations
 
@@ -49,19 +49,20 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     loss : {"log_loss", "exponential", "logistic"}, default="log_loss"
         "log_loss" learns the log-odds of the class from rows that all weigh the same, and adds those of the stakes,
         which 20 further trees learn from the gains alone. The others learn the decision at once, from rows that weigh
-        what their right decision earns more than the wrong one: "exponential" is the convex surrogate of the thesis,
-        GB_prof; "logistic" is the expected profit itself with a logistic link, as in csboost, which large mistakes
-        dominate less. A few dear rows weigh much then, and where positives are few that costs more than it brings.
+        what their right decision earns more than the wrong one: "exponential" is the convex surrogate of Metzler et
+        al., GB_prof; "logistic" is the expected profit itself with a logistic link, as in the csboost of Höppner et
+        al., which large mistakes dominate less. A few expensive rows weigh much then, and with few positives that costs
+        more than it brings.
     n_estimators : int, default=150
-        Number of trees, at the most; not counting those for the stakes.
+        Maximum number of trees, without those for the stakes.
     learning_rate : float, default=0.05
-        How much of each tree is taken.
+        The share of each tree that is added.
     num_leaves : int, default=8
-        Leaves of a tree, at the most.
+        Maximum number of leaves of a tree.
     max_depth : int, default=-1
-        Depth of a tree, at the most; not limited if negative.
+        Maximum depth of a tree; not limited if negative.
     min_child_samples : int, default=20
-        Rows in a leaf, at the least.
+        Minimum number of rows in a leaf.
     reg_lambda : float, default=5.0
         Added to the sum of the second derivatives in a leaf. Gains that are weights are divided by their mean first, so
         that it means the same in every currency.
@@ -88,13 +89,19 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     n_estimators_ : int
         The number of trees, without those for the stakes.
 
+    See Also
+    --------
+    scarce.profit.BayesProfitClassifier : The Bayes rule on the probabilities of any classifier.
+    scarce.trees.ProfitForest : A forest that learns from gains.
+    APBoosting : Boosted trees for the average precision.
+
     Notes
     -----
     It is best to call a row positive if ``p (tp - fn) > (1 - p) (tn - fp)``, so the score of "log_loss" is
     ``log(p / (1 - p)) + log(U / D)``, with U and D the means of ``tp - fn`` and ``tn - fp`` among rows with such
-    features. Where the features tell the gains, as they do if the amount is one of them, this is the Bayes rule, row by
-    row. It takes for granted that positive rows are not dearer than others with the same features; where they are,
-    because the amount is not among the features, the other losses allow for it.
+    features. If the features determine the gains, as they do if the amount is one of them, this is the Bayes rule, row
+    by row. It assumes that positive rows have the same stakes as others with the same features; if they do not, because
+    the amount is not among the features, the other losses allow for it.
 
     With gains tp, fp, tn, fn of a row, the exponential loss is ``(tp - fn) exp(-F)`` if it is positive and
     ``(tn - fp) exp(F)`` if not. Where ``tp < fn`` or ``tn < fp``, so that the same decision is right whatever the
@@ -188,7 +195,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         return lambda score: loss(score, sign, size)[1:], start
 
     def _add_stakes(self, booster: Any, gains: FloatArray, weight: FloatArray) -> float:
-        """Add trees for the log-odds of the stakes, and return what these start from."""
+        """Add trees for the log-odds of the stakes, and return the constant that these start from."""
         up, down = stakes(gains)
         size = weight * (up + down)
         start = log_ratio(weight @ up, weight @ down)
@@ -212,7 +219,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     def _best_number_of_trees(self, X: Any, y: NDArray[np.intp], weight: FloatArray, patience: int) -> int:
         if np.bincount(y).min() < 2:
             raise ValueError("Early stopping sets rows aside, and needs at least two rows of each class.")
-        size = max(2, round(self.validation_fraction * len(y)))  # one row of each class, at the least
+        size = max(2, round(self.validation_fraction * len(y)))  # at least one row of each class
         train, aside = train_test_split(np.arange(len(y)), test_size=size, stratify=y, random_state=self.random_state)
         X_aside, gains = X[aside], self._gains
         worth = weight[aside] * gain_of_flagging(gains[aside], y[aside])
@@ -254,7 +261,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
             The rows.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
             What each outcome (tp, fp, tn, fn) of these rows earns. With them, the probability of the class: for the
-            exponential loss by the link of the thesis, p = 1 / (1 + (1 - s) / s · exp(-2F)), with the row's own
+            exponential loss by the link p = 1 / (1 + (1 - s) / s · exp(-2F)), with the row's own
             threshold s; for the log-loss by the trees for the class alone, so that the gains do not change it. Without
             them, the share is 1/2 at the threshold and agrees with `predict`.
         """

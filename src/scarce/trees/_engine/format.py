@@ -1,4 +1,4 @@
-"""Numbers and sets of values in words."""
+"""Numbers, and conditions on features, as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
-def describe(name: str, values: Values, tell_missing: bool = True) -> str:
+def describe(name: str, values: Values, show_missing: bool = True) -> str:
     """Return the condition that a feature has one of some values.
 
     Parameters
@@ -30,10 +30,10 @@ def describe(name: str, values: Values, tell_missing: bool = True) -> str:
         The feature.
     values : Interval or Codes
         The values.
-    tell_missing : bool, default=True
-        Whether to say that a missing value is one of them.
+    show_missing : bool, default=True
+        Whether to add that a missing value is one of them.
     """
-    also = " (or missing)" if values.missing and tell_missing else ""
+    also = " (or missing)" if values.missing and show_missing else ""
     if isinstance(values, Interval):
         return _describe_interval(name, values, also)
     others = Codes(~values.bits & ((1 << values.n) - 1), values.n)
@@ -41,8 +41,8 @@ def describe(name: str, values: Values, tell_missing: bool = True) -> str:
         return f"{name} is missing"
     if not others.bits:
         return f"{name} is not missing"
-    # Unknown codes count as missing, so that "not in" must not be said where missing values are kept out.
-    if len(others.codes) < len(values.codes) and (values.missing or not tell_missing):
+    # Unknown codes count as missing, so that "not in" would be wrong where missing values are kept out.
+    if len(others.codes) < len(values.codes) and (values.missing or not show_missing):
         return f"{name} not in {_braces(others)}{also}"
     return f"{name} in {_braces(values)}{also}"
 

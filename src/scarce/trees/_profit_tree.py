@@ -1,61 +1,23 @@
-"""Trees that split, label and score by money."""
+"""A decision tree that splits, labels and scores by money."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.model_selection import train_test_split
 
-from scarce._sklearn import Interval, RealNotInt, StrOptions
+from scarce._sklearn import Interval, RealNotInt
 from scarce.base import FloatArray
-from scarce.profit import ProfitClassifier
-from scarce.trees._base import GrownTree, TreeClassifier, TreeData
-from scarce.trees._engine import Graph, LeafScores, grow_tree
+from scarce.trees._base import GrownTree, TreeData, constant_scores
+from scarce.trees._engine import Graph
+from scarce.trees._profit_trees import ProfitTrees
 from scarce.trees._pruning import prune_for_profit
 from scarce.trees._readable import ReadableTree
 
 __all__ = ["ProfitTree"]
-
-_EXACT_BITS = 50  # sums of whole numbers up to 2**53 are exact; bags may hold some rows more often than others
-
-
-class ProfitTrees(ProfitClassifier, TreeClassifier):
-    """What a tree and a forest for profit share: gains become statistics of the rows."""
-
-    criterion: str
-    weighting: str
-    max_depth: int | None
-    _unit: float  # the money that one unit of the statistics stands for
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TreeClassifier._parameter_constraints,
-        "criterion": [StrOptions({"profit", "cost"})],
-        "weighting": [StrOptions({"size", "printed"})],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
-    def _prepare(self, X: NDArray[Any], y: NDArray[np.intp], sample_weight: FloatArray | None) -> TreeData:
-        data = super()._prepare(X, y, sample_weight)
-        tp, fp, tn, fn = self._gains.T
-        weight = data.stats[:, 0]
-        earned = weight[:, None] * np.column_stack((np.where(y == 1, tp, fp), np.where(y == 1, fn, tn)))
-        earned, self._unit = in_units(earned, float(weight.sum()))
-        return data._replace(stats=np.column_stack((data.stats, earned)))
-
-    def _grow_graph(self, data: TreeData, seed: int) -> Graph:
-        """Grow a tree; the sums of its nodes are in money."""
-        criterion = "profit_printed" if (self.criterion, self.weighting) == ("profit", "printed") else self.criterion
-        rule = self._rule(criterion, self.max_depth)
-        graph = grow_tree(*data[1:], rule._replace(min_gain=rule.min_gain / self._unit), seed=seed)
-        return graph._replace(sums=graph.sums * [1, 1, self._unit, self._unit])
-
-    def _positive_share(self, score: FloatArray) -> FloatArray:
-        return expit((score - self.threshold_) / self._unit)
 
 
 class ProfitTree(ReadableTree, ProfitTrees):
@@ -68,13 +30,13 @@ class ProfitTree(ReadableTree, ProfitTrees):
     Parameters
     ----------
     criterion : {"profit", "cost"}, default="profit"
-        What a split is worth. "profit", of the thesis: the rise in profit if the rows of a node were labelled at random
-        with the class shares of the node, which sees a purer child before it earns more. "cost", of Bahnsen's tree: the
-        rise in profit of the better of the two labels; a split whose sides have the same label is worth nothing.
-    weighting : {"size", "printed"}, default="size"
-        For "profit", how the mean profits of the two sides are added: by their sizes, or without weights, as the
-        formula is printed. The latter finds a gain in every split of rows that earn, and cuts off small children: it is
-        here for comparison.
+        The worth of a split. "profit", of Metzler et al.: the rise in profit if the rows of a node were labelled at
+        random with the class shares of the node, which sees a purer child before it earns more. "cost", of Correa
+        Bahnsen et al.: the rise in profit of the better of the two labels; a split whose sides have the same label is
+        worth nothing.
+    weighting : {"size", "equal"}, default="size"
+        The weights with which "profit" adds the mean profits of the two sides: their sizes, or none. The latter finds a
+        gain in every split of rows that earn, and splits off small children: it is here for comparison.
     max_depth : int, default=None
         The most tests on a path; None grows until leaves are pure or no split gains.
     min_samples_leaf : int, default=1
@@ -104,7 +66,8 @@ class ProfitTree(ReadableTree, ProfitTrees):
     See Also
     --------
     ProfitForest : Many such trees.
-    scarce.metrics.savings_score : Bahnsen's measure: the profit beyond that of calling all rows the same.
+    scarce.boosting.ProfitBoosting : Boosted trees that learn from gains.
+    scarce.metrics.savings_score : The profit beyond that of calling all rows the same.
 
     Notes
     -----
@@ -200,27 +163,8 @@ class ProfitTree(ReadableTree, ProfitTrees):
         yield cls(prune=0.3, min_samples_leaf=3, random_state=0)
 
 
-def constant_scores(value: FloatArray) -> LeafScores:
-    """Return leaf scores that are the same for all rows of a leaf."""
-    nothing = np.zeros(len(value))
-    return LeafScores(value, nothing, nothing, nothing, 0)
-
-
 def _scored(graph: Graph) -> GrownTree:
     weight, _, if_positive, if_negative = graph.leaf_sums().T
-    # A bag that drew nothing but rows of weight 0 says nothing.
+    # A bag that drew nothing but rows of weight 0 has no evidence.
     value = np.divide(if_positive - if_negative, weight, out=np.zeros(len(weight)), where=weight > 0)
     return GrownTree(graph, constant_scores(value))
-
-
-def in_units(money: FloatArray, weight: float) -> tuple[FloatArray, float]:
-    """Return money in units of about the mean of what a row earns or loses, and that unit, a power of two.
-
-    Amounts become multiples of a power of two so small that nobody sees it and so large that all their sums are exact.
-    """
-    total = float(np.abs(money).sum())
-    if total == 0 or weight == 0:
-        return money, 1.0
-    unit = 2.0 ** np.ceil(np.log2(total / weight))
-    grid = 2.0 ** (np.ceil(np.log2(weight)) - _EXACT_BITS)
-    return np.rint(money / unit / grid) * grid, float(unit)

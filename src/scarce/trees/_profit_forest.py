@@ -13,14 +13,15 @@ from scipy.special import expit
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray
 from scarce.profit._gains import log_ratio, stakes
-from scarce.trees._base import GrownTree, TreeClassifier, TreeData
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._boosted import boost_in_turn
 from scarce.trees._engine import grow_tree
 from scarce.trees._engine.sql import to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
 from scarce.trees._path_weights import N_SIZES, fit_path_weights, steps_of_leaves
-from scarce.trees.profit import ProfitTree, ProfitTrees, constant_scores, in_units
+from scarce.trees._profit_tree import ProfitTree
+from scarce.trees._profit_trees import ProfitTrees, in_units
 
 __all__ = ["ProfitForest"]
 
@@ -28,7 +29,7 @@ _DEPTH_OF_STAKES = 10  # a thousand leaves for what is mostly a plain function o
 
 
 class _Nodes(NamedTuple):
-    """The nodes of all trees in a row, and only what a walk reads: one row is scored in one call of a kernel."""
+    """The nodes of all trees, with the fields that a walk reads: one row is scored in one call of a kernel."""
 
     root: NDArray[np.int32]
     feature: NDArray[np.int32]
@@ -42,7 +43,7 @@ class _Nodes(NamedTuple):
 
 
 class ProfitForest(ProfitTrees, TreeForest):
-    """Many :class:`ProfitTree`, each grown on rows drawn with replacement, and what they say together.
+    """A forest of :class:`ProfitTree`, each grown on rows drawn with replacement.
 
     The gains of the rows, (n_samples, 4) with columns tp, fp, tn, fn, or :class:`~scarce.profit.Gains`, are an argument
     of `fit`; `predict` needs none.
@@ -52,28 +53,28 @@ class ProfitForest(ProfitTrees, TreeForest):
     n_estimators : int, default=300
         The number of trees; the thesis has 24.
     n_boosted : int, default=150
-        For "odds", the number of short trees that are heard beside them: each is grown on what those before it have
-        missed of the class. 0 is a forest of bagged trees alone.
+        For "odds", the number of short trees beside them: each is grown on the residuals of the class that those before
+        it have left. 0 is a forest of bagged trees alone.
     vote : {"odds", "mean", "max", "majority"}, default="odds"
-        What the trees say of a row. "odds": the mean over the trees of the log-odds of its class, summed up on the way
-        to the leaf, and the log-odds of the short trees, with the weights that suit rows best that the trees had not
-        seen; plus the log-odds of what is at stake, which one further tree learns from the gains alone; positive above
-        0. "mean" (RF_mean-prof): the mean over the trees of
-        how much more calling the row's leaf positive earns than calling it negative, in money a row; positive above 0.
-        "max" (RF_max-prof): the share of trees in which calling the leaf positive earns more. "majority" (RF_prof): the
-        share of trees in which most of the leaf is positive.
+        The rule that makes one score of the trees. "odds": the mean over the trees of the log-odds of the class, summed
+        up on the way to the leaf, and the log-odds of the short trees, with the weights that are best on rows that the
+        trees had not seen; plus the log-odds of what is at stake, which one further tree learns from the gains alone;
+        positive above 0. "mean" (RF_mean-prof): the mean over the trees of how much more calling the row's leaf
+        positive earns than calling it negative, in money a row; positive above 0. "max" (RF_max-prof): the share of
+        trees in which calling the leaf positive earns more. "majority" (RF_prof): the share of trees in which most of
+        the leaf is positive.
     min_votes : float, default=0.375
         For "max" and "majority", the share of trees that makes a row positive: 9 of 24 in the thesis.
     criterion, weighting, max_depth, min_gain, max_bins, categorical_features
         See :class:`ProfitTree`.
     min_samples_leaf : int, default=10
-        The fewest rows of a leaf. With the vote "mean" more are better: in a leaf of its own, one dear fraud outweighs
-        what all other trees say of a row.
+        The fewest rows of a leaf. With the vote "mean" more are better: in a leaf of its own, one expensive fraud
+        outweighs all other trees.
     max_features : int, float, "sqrt" or None, default=0.2
-        How many features, drawn anew in each node, a split may use: a number, a share of all, or None for all. With
-        few, the first splits, which tell most, are not on the same features in all trees.
+        The number of features, drawn anew in each node, that a split may use: a number, a share of all, or None for
+        all. With few, the first splits, which matter most, are not on the same features in all trees.
     max_samples : float, default=1.0
-        How many rows are drawn for a tree, as a share of all.
+        The number of rows drawn for a tree, as a share of all.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -89,33 +90,39 @@ class ProfitForest(ProfitTrees, TreeForest):
     trees_ : list of GrownTree
         The trees as arrays, with the scores of their leaves.
     path_weights_ : ndarray of shape (6,)
-        How much a change of the log-odds counts that leads to a node of less than 16 training rows, of 16 to 63, to
-        255, to 1023, to 4095, and of more; with the vote "odds" only.
+        The weight of a change of the log-odds that leads to a node of less than 16 training rows, of 16 to 63, to 255,
+        to 1023, to 4095, and of more; with the vote "odds" only.
     boosted_ : list of GrownTree
         The short trees, with what they add to the score; none unless the vote is "odds", or if a class has one row.
     boosted_weight_ : float
-        How much the log-odds of the short trees count; with the vote "odds" only.
+        The weight of the log-odds of the short trees; with the vote "odds" only.
     stakes_ : GrownTree
         The tree for the stakes, with their log-odds; None unless the vote is "odds".
+
+    See Also
+    --------
+    ProfitTree : One tree of the forest, which can be read.
+    scarce.boosting.ProfitBoosting : Boosted trees that learn from gains.
+    scarce.profit.BayesProfitClassifier : The Bayes rule on the probabilities of any classifier.
 
     Notes
     -----
     With the vote "odds" the score is ``log(p / (1 - p)) + log(U / D)``, with p the probability of the class and U and D
-    the means of ``tp - fn`` and ``tn - fp`` among rows with such features: the Bayes rule, where the features tell the
-    gains. For how likely frauds are, a dear one then counts no more than a cheap one; with "mean" it may decide alone.
+    the means of ``tp - fn`` and ``tn - fp`` among rows with such features: the Bayes rule, if the features determine
+    the gains. In the probability an expensive fraud then counts no more than a cheap one; with "mean" it may decide
+    alone.
 
-    The log-odds of a row are a sum over the splits on its path of how much each changes the log-odds of the node. What
-    happens among few rows is partly chance, and partly what all other trees have missed; how much of it to believe
-    differs from table to table. So the changes are weighted by the number of rows of the node that they lead to, with
-    the weights of least log-loss on out-of-bag rows, each of them 1 where these do not tell otherwise. Shrinking the
+    The log-odds of a row are a sum over the splits on its path of how much each changes the log-odds of the node. A
+    change among few rows is partly chance, and partly what all other trees have missed; the shares differ from table
+    to table. So the changes are weighted by the number of rows of the node that they lead to, with the weights of
+    least log-loss on out-of-bag rows, each of them 1 unless these rows show otherwise. Shrinking the
     steps of a path is due to Agarwal et al.; there, one constant decides for all nodes.
 
     Trees on bags are good at what is true of few rows, and poor at sums of many small effects, which each of them would
-    have to find anew in every branch. So short boosted trees have a say: by the log-loss, of at most 16 leaves and with
+    have to find anew in every branch. So short boosted trees are added: by the log-loss, of at most 16 leaves and with
     half of the features for a split, drawn anew. Their log-odds for the rows of a third, by trees grown on the other
-    two, are one more column for which a weight is found, beside the steps: next to 0 where they do not help. That a
-    forest is boosted by what it missed is due to Ghosal and Hooker; here both learn the class, and the weights part the
-    work.
+    two, are one more column for which a weight is found, beside the steps: next to 0 where they do not help. Boosting
+    a forest on its residuals is due to Ghosal and Hooker; here both learn the class, and the weights combine them.
 
     On the mean of three sets with money in them it earned more than the Bayes rule on boosted trees did
     (:class:`~scarce.profit.BayesProfitClassifier`): on payments and loans, and about as much on card payments. Without
@@ -224,7 +231,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         self._nodes = _joined(self.trees_)
 
     def _fit_odds(self, data: TreeData) -> None:
-        """Weigh the steps of the trees, and what short trees say, by rows that neither had seen."""
+        """Fit the weights of the steps and of the short trees on rows that neither had seen."""
         weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
         self._rate = float(weight @ positive / weight.sum())
         half = (self.n_features_in_ + 1) // 2
@@ -274,14 +281,14 @@ class ProfitForest(ProfitTrees, TreeForest):
         return mean + self._constant + added
 
     def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
-        if self.stakes_ is None or np.isnan(said := self._out_of_fold).any():
+        if self.stakes_ is None or np.isnan(steps := self._out_of_fold).any():
             return super()._honest_scores(X, y, sample_weight)
-        # What the trees say is honest already; the weights for a row must not know its class either.
+        # The steps are honest already; the weights for a row must not know its class either.
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         log_odds = np.empty(len(y))
-        for train, test in self._folds(int(np.bincount(y).min())).split(said, y):
-            path = fit_path_weights(said[train], y[train] == 1, weight[train])
-            log_odds[test] = said[test] @ path.weight + path.constant
+        for train, test in self._folds(int(np.bincount(y).min())).split(steps, y):
+            path = fit_path_weights(steps[train], y[train] == 1, weight[train])
+            log_odds[test] = steps[test] @ path.weight + path.constant
         return log_odds + self.stakes_.score(X)
 
     def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
@@ -292,7 +299,7 @@ class ProfitForest(ProfitTrees, TreeForest):
             return expit(score - self.threshold_)
         if self.vote == "mean":
             return super()._positive_share(score)
-        # A share of trees may be 0 and 1, and half of the way on either side of the cut is to be half of the way.
+        # A share of trees may be 0 and 1, and half of the way on either side of the threshold is to be half of the way.
         return np.interp(score, [min(0, self.threshold_), self.threshold_, max(1, self.threshold_)], [0, 0.5, 1])
 
     def to_sql(self, quote: str = '"') -> str:
@@ -308,7 +315,7 @@ class ProfitForest(ProfitTrees, TreeForest):
     def _examples(cls) -> Iterator[Self]:
         yield cls(10, n_boosted=10, random_state=0)
         yield cls(10, vote="mean", random_state=0)
-        yield cls(10, vote="max", weighting="printed", min_samples_leaf=1, max_depth=4, max_bins=64, random_state=0)
+        yield cls(10, vote="max", weighting="equal", min_samples_leaf=1, max_depth=4, max_bins=64, random_state=0)
         yield cls(
             10, vote="majority", min_votes=0.5, min_samples_leaf=5, criterion="cost", max_features=None, random_state=0
         )

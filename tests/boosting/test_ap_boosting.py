@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.tree import DecisionTreeRegressor
 
 from scarce.boosting import APBoosting
-from scarce.boosting._ap import _leaf_values
+from scarce.boosting._ap_boosting import _leaf_values
 from scarce.boosting._losses import ap_loss
 
 
@@ -40,8 +40,8 @@ def test_each_tree_raises_the_surrogate(data, loss):
 def test_explanations_add_up(data):
     X, y = data
     model = APBoosting(threshold=0.0, random_state=0).fit(X, y)
-    for told in model.explain(X[:5]):
-        assert told["start"] + sum(told["features"].values()) == pytest.approx(told["score"])
+    for reasons in model.explain(X[:5]):
+        assert reasons["start"] + sum(reasons["features"].values()) == pytest.approx(reasons["score"])
 
 
 def test_trees_as_arrays_are_those_of_scikit_learn(data):
@@ -67,7 +67,12 @@ def test_the_program_of_2022(golden):
         stored = np.load(golden / f"metaap_{name}_split1.npz")
         X, y, train = stored["X"], stored["y"], stored["train_idx"]
         model = APBoosting(
-            variant="prl2022", n_estimators=100, max_depth=depth, learning_rate=rate, random_state=0, threshold=0.5
+            variant="mean_of_trees",
+            n_estimators=100,
+            max_depth=depth,
+            learning_rate=rate,
+            random_state=0,
+            threshold=0.5,
         ).fit(X[train], y[train])
         theirs = stored[f"SGBAP_d{depth}_lr{rate}_train"]
         ours = model.score_samples(X[train])
@@ -79,7 +84,7 @@ def test_the_program_of_2022(golden):
 
 def test_the_learning_rate_of_2022_scales_no_tree(data):
     X, y = data
-    model = APBoosting(variant="prl2022", n_estimators=1, max_depth=3, random_state=0, threshold=0.5)
+    model = APBoosting(variant="mean_of_trees", n_estimators=1, max_depth=3, random_state=0, threshold=0.5)
     slow, fast = (clone(model).set_params(learning_rate=rate).fit(X, y) for rate in (0.01, 1.0))
     np.testing.assert_array_equal(slow.score_samples(X), fast.score_samples(X))
     tree = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Forests of trees that rank: MetaAPForest and RankingForest."""
+"""A forest of TreeRank, and a consensus of its rankings."""
 
 from __future__ import annotations
 
@@ -10,100 +10,12 @@ from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
 from scarce.base import FloatArray
-from scarce.trees._base import GrownTree, TreeClassifier, TreeData
-from scarce.trees._engine import LeafScores
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
-from scarce.trees.ranking import MetaAP, TreeRank
+from scarce.trees._tree_rank import TreeRank
 
-__all__ = ["MetaAPForest", "RankingForest"]
-
-
-class MetaAPForest(TreeForest):
-    """The mean score of many :class:`MetaAP`, each grown on rows drawn with replacement.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        The number of trees.
-    max_samples : float, default=1.0
-        How many rows are drawn for a tree, as a share of all.
-    max_depth, max_leaf_depth, criterion, order, refine, min_samples_leaf, min_gain, max_features, max_bins, \
-categorical_features, tie_break, top_k
-        See :class:`MetaAP`.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        For the rows and features drawn.
-    threshold, pos_label
-        See :class:`~scarce.base.RareEventClassifier`. Thresholds are chosen on out-of-bag scores.
-
-    Attributes
-    ----------
-    trees_ : list of GrownTree
-        The trees as arrays, with the scores of their leaves.
-    """
-
-    _tree_class = MetaAP
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **MetaAP._parameter_constraints,
-        **TreeForest._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 1.0,
-        max_depth: int = 5,
-        max_leaf_depth: int | None = None,
-        criterion: str = "paper",
-        order: str = "slope",
-        refine: bool = False,
-        min_samples_leaf: int = 1,
-        min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
-        max_bins: int | None = None,
-        categorical_features: Any = None,
-        tie_break: str | None = "path",
-        top_k: int | float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_depth = max_depth
-        self.max_leaf_depth = max_leaf_depth
-        self.criterion = criterion
-        self.order = order
-        self.refine = refine
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.tie_break = tie_break
-        self.top_k = top_k
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.threshold = threshold
-        self.pos_label = pos_label
-
-    @classmethod
-    def _examples(cls) -> Iterator[Self]:
-        yield cls(10, max_depth=3, random_state=0)
-        yield cls(
-            10,
-            max_depth=2,
-            criterion="ap_max",
-            order="precision",
-            max_bins=64,
-            max_features=0.5,
-            top_k=0.5,
-            random_state=0,
-        )
+__all__ = ["RankingForest"]
 
 
 class RankingForest(TreeForest):
@@ -114,12 +26,13 @@ class RankingForest(TreeForest):
     n_estimators : int, default=50
         The number of trees.
     max_samples : float, default=0.5
-        How many rows are drawn for a tree, as a share of all.
+        The number of rows drawn for a tree, as a share of all.
     aggregate : {"mean_score", "mean_rank", "median_rank", "kemeny"}, default="mean_score"
-        How rankings become one. "mean_score": the mean of the trees' scores. "mean_rank", "median_rank": of the rank of
-        the row's leaf among the training rows, the middle one for rows of the same leaf. "kemeny": the groups of
-        training rows that no tree separates are put in the order of their mean ranks, and neighbours change places as
-        long as most trees, counted by rows, want them to; a row that falls into no such group has its mean rank.
+        The rule that makes one ranking of many. "mean_score": the mean of the trees' scores. "mean_rank",
+        "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
+        of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
+        mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
+        into no such group has its mean rank.
     max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
 categorical_features, tie_break
         See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
@@ -129,6 +42,11 @@ categorical_features, tie_break
         For the rows and features drawn.
     threshold, pos_label
         See :class:`~scarce.base.RareEventClassifier`.
+
+    See Also
+    --------
+    TreeRank : One tree of the forest, which can be read.
+    MetaAPForest : A forest for the average precision.
 
     References
     ----------
@@ -150,7 +68,7 @@ categorical_features, tie_break
         aggregate: str = "mean_score",
         max_depth: int = 10,
         max_leaf_depth: int | None = None,
-        leaf_rank: str = "werm",
+        leaf_rank: str = "weighted_error",
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
@@ -187,8 +105,7 @@ categorical_features, tie_break
             return grown
         graph = grown.graph
         rank = _leaf_ranks(graph.apply(data.X), data.stats[:, 0], graph.n_leaves)
-        nothing = np.zeros(graph.n_leaves)
-        return GrownTree(graph, LeafScores(rank, nothing, nothing, nothing, 0))
+        return GrownTree(graph, constant_scores(rank))
 
     def _fit_trees(self, data: TreeData) -> None:
         super()._fit_trees(data)
@@ -196,10 +113,9 @@ categorical_features, tie_break
             self._find_consensus(data)
 
     def _find_consensus(self, data: TreeData) -> None:
-        signatures = np.column_stack([tree.graph.apply(data.X) for tree in self.trees_])
-        cells, cell = np.unique(signatures, axis=0, return_inverse=True)
+        cells, cell = np.unique(self._leaves(data.X), axis=0, return_inverse=True)
         weight = np.bincount(cell.ravel(), data.stats[:, 0])
-        ranks = np.column_stack([tree.scores.value[cells[:, t]] for t, tree in enumerate(self.trees_)])
+        ranks = self._ranks(cells)
         order = np.argsort(-ranks.mean(axis=1), kind="stable")
         order = insert_by_majority(order, ranks)
         ahead = np.cumsum(weight[order]) - 0.5 * weight[order]
@@ -207,11 +123,18 @@ categorical_features, tie_break
         score[order] = 1 - ahead / weight.sum()
         self._cells, self._cell_scores = cells, score
 
+    def _leaves(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the leaf of each row (rows) in each tree (columns)."""
+        return np.column_stack([tree.graph.apply(X) for tree in self.trees_])
+
+    def _ranks(self, leaves: NDArray[np.int64]) -> FloatArray:
+        return np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
+
     def _block_score(self, X: Any) -> FloatArray:
         if self.aggregate in ("mean_score", "mean_rank"):
             return super()._block_score(X)
-        leaves = np.column_stack([tree.graph.apply(X) for tree in self.trees_])
-        ranks = np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
+        leaves = self._leaves(X)
+        ranks = self._ranks(leaves)
         if self.aggregate == "median_rank":
             return np.median(ranks, axis=1)
         known = {row.tobytes(): score for row, score in zip(self._cells, self._cell_scores, strict=True)}

@@ -32,25 +32,25 @@ class APBoosting(BoostedClassifier):
     Parameters
     ----------
     loss : {"log", "linear"}, default="log"
-        -log A, with Newton steps under a positive bound of the curvature; or 1 - A itself, as in the paper, with
-        first-order steps, since it curves downwards at positive rows.
+        -log A, with Newton steps under a positive bound of the curvature; or 1 - A itself, with first-order steps,
+        since it curves downwards at positive rows.
     alpha : float, default=1.0
-        How much the top of the ranking counts.
-    variant : {"prl2022"}, optional
-        "prl2022" is what the program of the MetaAP paper does under the name SGBAP, for comparison: scikit-learn's
-        regression trees, a first one fitted to the classes, steps along :func:`sigmoid_ap_gradient`, and the plain mean
-        of all trees as the score, whatever the learning rate. It does without LightGBM, takes `n_estimators`,
+        The weight of the top of the ranking.
+    variant : {"mean_of_trees"}, optional
+        "mean_of_trees", for comparison, repeats the program that Viola et al. call SGBAP: scikit-learn's regression
+        trees, a first one fitted to the classes, steps along :func:`sigmoid_ap_gradient`, and the plain mean of all
+        trees as the score, whatever the learning rate. It does not need LightGBM, takes `n_estimators`,
         `learning_rate` and `max_depth` alone, and no missing values.
     n_estimators : int, default=150
         Number of trees.
     learning_rate : float, default=0.05
-        How much of each tree is taken.
+        The share of each tree that is added.
     num_leaves : int, default=8
-        Leaves of a tree, at the most.
+        Maximum number of leaves of a tree.
     max_depth : int, default=-1
-        Depth of a tree, at the most; not limited if negative.
+        Maximum depth of a tree; not limited if negative.
     min_child_samples : int, default=20
-        Rows in a leaf, at the least.
+        Minimum number of rows in a leaf.
     reg_lambda : float, default=5.0
         Added to the sum of the second derivatives in a leaf.
     colsample_bytree : float, default=0.5
@@ -62,7 +62,7 @@ class APBoosting(BoostedClassifier):
     n_jobs : int, optional
         Threads. The model does not depend on them.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the F1-optimal cut on honest scores, since a ranking has no cut of its own; see
+        "default" is the F1-optimal threshold on honest scores, since a ranking has none of its own; see
         :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
@@ -70,14 +70,21 @@ class APBoosting(BoostedClassifier):
     Attributes
     ----------
     booster_ : lightgbm.Booster
-        The trees; not with ``variant="prl2022"``.
+        The trees; not with ``variant="mean_of_trees"``.
     trees_ : list of dict
-        The trees with ``variant="prl2022"``, as arrays.
+        The trees with ``variant="mean_of_trees"``, as arrays.
+
+    See Also
+    --------
+    ProfitBoosting : Boosted trees that learn from gains.
+    scarce.trees.MetaAPForest : A forest for the average precision, with out-of-bag scores.
 
     References
     ----------
     J. Frery, A. Habrard, M. Sebban, O. Caelen and L. He-Guelton, "Efficient top rank optimization with gradient
-    boosting for supervised anomaly detection", ECML-PKDD 2017.
+    boosting for supervised anomaly detection", ECML-PKDD 2017. R. Viola, L. Gautheron, A. Habrard and M. Sebban,
+    "MetaAP: a meta-tree-based ranking algorithm optimizing the average precision from imbalanced data", Pattern
+    Recognition Letters 161 (2022).
 
     Examples
     --------
@@ -94,7 +101,7 @@ class APBoosting(BoostedClassifier):
         **BoostedClassifier._parameter_constraints,
         "loss": [StrOptions({"log", "linear"})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
-        "variant": [StrOptions({"prl2022"}), None],
+        "variant": [StrOptions({"mean_of_trees"}), None],
         "subsample": [Interval(Real, 0, 1, closed="right")],
     }
 
@@ -134,8 +141,8 @@ class APBoosting(BoostedClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
-        if self.variant == "prl2022":
-            self._fit_as_in_2022(X, y, sample_weight)
+        if self.variant == "mean_of_trees":
+            self._fit_mean_of_trees(X, y, sample_weight)
             return
         positive = y == 1
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -155,7 +162,7 @@ class APBoosting(BoostedClassifier):
 
         self._keep(self._grow(X, derivatives), 0.0)
 
-    def _fit_as_in_2022(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit_mean_of_trees(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
         draws = check_random_state(self.random_state)
         depth = self.max_depth if self.max_depth > 0 else None
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -179,7 +186,7 @@ class APBoosting(BoostedClassifier):
         self._background = usual_rows(X)
 
     def _score(self, X: Any) -> FloatArray:
-        if self.variant == "prl2022":
+        if self.variant == "mean_of_trees":
             return expit(np.mean([_leaf_values(tree, X) for tree in self.trees_], axis=0))
         return super()._score(X)
 
@@ -189,16 +196,16 @@ class APBoosting(BoostedClassifier):
     def explain(self, X: Any) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it.
 
-        The contributions are the Shapley values of the trees, which add up to the score; with ``variant="prl2022"``
-        they are those of :mod:`scarce.occlusion`.
+        The contributions are the Shapley values of the trees, which add up to the score; with
+        ``variant="mean_of_trees"`` they are those of :mod:`scarce.occlusion`.
         """
-        if self.variant != "prl2022":
+        if self.variant != "mean_of_trees":
             return super().explain(X)
         X = self._check_X(X, reset=False)
         return explain_by_occlusion(self._score, X, self._background, self._feature_names)
 
     def _check_X(self, X: Any, *, reset: bool) -> Any:
-        # The trees of 2022 are scikit-learn's, read as arrays without its handling of missing values.
+        # The trees of the variant are scikit-learn's, read as arrays without its handling of missing values.
         return (
             super()._check_X(X, reset=reset)
             if self.variant is None
@@ -214,7 +221,7 @@ class APBoosting(BoostedClassifier):
     def _examples(cls) -> Iterator[Self]:
         yield cls(n_estimators=20, min_child_samples=5, random_state=0)
         yield cls("linear", n_estimators=20, min_child_samples=5, subsample=0.8, random_state=0)
-        yield cls(variant="prl2022", n_estimators=20, max_depth=3, learning_rate=0.1, random_state=0)
+        yield cls(variant="mean_of_trees", n_estimators=20, max_depth=3, learning_rate=0.1, random_state=0)
 
 
 def _leaf_values(tree: dict[str, NDArray[Any]], X: NDArray[Any]) -> FloatArray:
