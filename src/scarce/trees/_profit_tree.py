@@ -35,8 +35,8 @@ class ProfitTree(ReadableTree, ProfitTrees):
         Bahnsen et al.: the rise in profit of the better of the two labels; a split whose sides have the same label is
         worth nothing.
     weighting : {"size", "equal"}, default="size"
-        The weights with which "profit" adds the mean profits of the two sides: their sizes, or none. The latter finds a
-        gain in every split of rows that earn, and splits off small children: it is here for comparison.
+        The weights with which "profit" adds the mean profits of the two sides: their sizes, or the same for both. The
+        latter finds a gain in every split of rows that earn, and splits off small children: it is here for comparison.
     max_depth : int, default=None
         The most tests on a path; None grows until leaves are pure or no split gains.
     min_samples_leaf : int, default=1
