@@ -33,7 +33,7 @@ TRUSTED_TYPES = (
     "numpy.dtype",
     "scarce.audit.encoding.DateParts",
     "scarce.neighbors._gamma.GammaKNN",
-    "scarce.neighbors._index.ClassIndex",
+    "scarce.neighbors._search.index.ClassIndex",
     "scarce.objectives.Budget",
     "scarce.objectives.Profit",
     "scarce.tuned.TunedThreshold",

@@ -119,7 +119,7 @@ class MLFPKNN(_LearnedKNN):
         return MLFP(self.n_neighbors, margin=self.margin, mu=self.mu, pos_label=1)
 
     @property
-    def _cut_range(self) -> tuple[float, float]:
+    def _threshold_range(self) -> tuple[float, float]:
         # The metric has a scale of its own, so a factor above 1 need not push positive rows away.
         return 0.0, 1.0
 

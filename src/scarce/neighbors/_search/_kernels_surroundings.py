@@ -1,4 +1,4 @@
-"""Loops of the rules that grow a neighbourhood or shift distances: arrays in, arrays out."""
+"""The loops over blocks of rows: counts within a radius, and the nearest under shifted distances."""
 
 from __future__ import annotations
 

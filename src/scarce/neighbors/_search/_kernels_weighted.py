@@ -69,7 +69,7 @@ def weighted_nearest(
                 break
             if row == own[i]:
                 continue
-            # A little more than what could enter: the sum is only cut short where it is hopeless.
+            # A little more than what could enter: the sum only ends early where it is too large.
             limit = (worst / weight[row]) ** 2 * (1 + 1e-9)
             total = 0.0
             for f in range(m):

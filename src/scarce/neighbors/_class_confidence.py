@@ -15,9 +15,8 @@ from sklearn.mixture import GaussianMixture
 
 from scarce._sklearn import Interval, StrOptions
 from scarce.base import RareEventClassifier
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._kernels_weighted import TINY
-from scarce.neighbors._weighted import Neighbors, describe, merge_classes, nearest_by_class
+from scarce.neighbors._base import describe, voters
+from scarce.neighbors._search import TINY, ClassIndex, Neighbors, merge_by_number, nearest_by_class
 from scarce.objectives import Objective
 
 __all__ = ["ClassConfidenceKNN"]
@@ -48,7 +47,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         Take the n_features-th root of the densities. With many features densities differ by orders of magnitude, and
         one neighbour decides alone.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the vote, which is a cut of the score at 0.
+        "default" is the vote, which is a threshold of 0.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -66,7 +65,7 @@ class ClassConfidenceKNN(RareEventClassifier):
     The density of a class is a mixture of up to three Gaussians with diagonal covariances, fitted by EM to the
     features divided by their standard deviations. The number of components is that of the lowest BIC, with at least
     five rows for each. A class of fewer than five rows has one round Gaussian of the pooled variance within classes.
-    All columns are taken for numbers; for categorical columns the paper has Bayesian networks, which are not here.
+    All features are taken for numbers; for categorical ones the paper has Bayesian networks, which are not here.
 
     The score is the logarithm of the ratio of the two sums, so that `predict_proba` is the share of the positive class
     in the vote. A class that none of the neighbours belongs to is given less than the lightest vote of all training
@@ -115,9 +114,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
-        self._k = min(self.n_neighbors, len(X))
-        if self._k < self.n_neighbors:
-            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        self._k = voters(self.n_neighbors, len(X))
         self.index_ = ClassIndex().fit(X, y)
         self.log_weights_, self.n_components_ = self._learn(X, y, np.arange(len(X)))
 
@@ -133,7 +130,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         self, distance: FloatArray, number: IntArray, log_weights: FloatArray, lightest: Any
     ) -> tuple[Neighbors, FloatArray, FloatArray]:
         """Return the neighbours, the logarithms of their votes, and those of the sums of the classes."""
-        near = merge_classes(distance, number)
+        near = merge_by_number(distance, number)
         vote = log_weights[near.number]
         last = near.distance[:, -1:]
         if self.weights == "distance":
@@ -191,8 +188,8 @@ class ClassConfidenceKNN(RareEventClassifier):
         """
         X = self._check_X(X, reset=False)
         near, vote, _ = self._votes_at(X)
-        told = describe(near, self.classes_, self.pos_label_, share=softmax(vote, axis=1))
-        return [{"score": s, "neighbors": t} for s, t in zip(self._score(X).tolist(), told, strict=True)]
+        neighbors = describe(self, near, share=softmax(vote, axis=1))
+        return [{"score": s, "neighbors": n} for s, n in zip(self._score(X).tolist(), neighbors, strict=True)]
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

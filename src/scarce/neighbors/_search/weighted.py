@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._kernels_weighted import weighted_nearest
+from scarce.neighbors._search._kernels_weighted import weighted_nearest
+from scarce.neighbors._search.index import ClassIndex
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 # Rows to list beyond those asked for where there are weights. With more, fewer rows of small weight need a look.
 SPARE = 8
-# What a search returns for a distance of 0, times any weight, is below this.
-_ZERO = 1e-290
 
 
 class Listed(NamedTuple):
@@ -27,22 +25,6 @@ class Listed(NamedTuple):
     own: IntArray
     distance: FloatArray
     position: IntArray
-
-
-class Neighbors(NamedTuple):
-    """For each query the nearest rows: weighted distance (infinite where there is none), number (or -1), class."""
-
-    distance: FloatArray
-    number: IntArray
-    code: IntArray
-
-    def take(self, order: IntArray) -> Neighbors:
-        """Return the neighbours of each query in another order."""
-        return Neighbors(
-            np.take_along_axis(self.distance, order, axis=1),
-            np.take_along_axis(self.number, order, axis=1),
-            np.take_along_axis(self.code, order, axis=1),
-        )
 
 
 def list_classes(index: ClassIndex, X: NDArray, width: int, skip: IntArray | None = None) -> list[Listed]:
@@ -82,23 +64,3 @@ def nearest_by_class(
     A distance of 0 comes out as the smallest that a weight can scale.
     """
     return search_classes(X, list_classes(index, X, k + (1 if weight is None else SPARE), skip), weight, k)
-
-
-def merge_classes(distance: FloatArray, number: IntArray) -> Neighbors:
-    """Return the k nearest rows of all classes, by (distance, number), from the k nearest of each of them."""
-    n, n_classes, k = distance.shape
-    code = np.tile(np.repeat(np.arange(n_classes), k), (n, 1))
-    both = Neighbors(distance.reshape(n, -1), number.reshape(n, -1), code)
-    near = both.take(np.lexsort((both.number, both.distance), axis=1)[:, :k])
-    return near._replace(distance=np.where(near.distance < _ZERO, 0.0, near.distance))
-
-
-def describe(near: Neighbors, classes: NDArray[Any], pos_label: Any, **more: NDArray) -> list[list[dict[str, Any]]]:
-    """Return the neighbours of each query as plain data: row, class, distance, and the columns of `more`."""
-    # With two classes the positive one has the code 1, whatever the order of the labels.
-    labels = classes[::-1] if len(classes) == 2 and pos_label == classes[0] else classes
-    columns = {"row": near.number, "class": labels[near.code], "distance": near.distance, **more}
-    return [
-        [{name: column[i, c].item() for name, column in columns.items()} for c in np.flatnonzero(near.number[i] >= 0)]
-        for i in range(len(near.number))
-    ]

@@ -1,4 +1,4 @@
-"""1-NN with one learned weight for each training row, for a high g-mean."""
+"""The nearest neighbour with one learned weight for each training row, for a high g-mean."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from scarce.base import RareEventClassifier
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._weighted import Listed, list_classes, nearest_by_class, search_classes
+from scarce.neighbors._search import ClassIndex, Listed, list_classes, nearest_by_class, search_classes
 from scarce.objectives import Objective
 
 __all__ = ["LocallyWeightedNN"]
@@ -40,7 +39,7 @@ class LocallyWeightedNN(RareEventClassifier):
     Parameters
     ----------
     threshold : "default", str, Objective or float, default="default"
-        "default" is the class of the nearest row, which is a cut of the score at 0.
+        "default" is the class of the nearest row, which is a threshold of 0.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -120,11 +119,11 @@ class LocallyWeightedNN(RareEventClassifier):
         found = nearest_by_class(self.index_, X, 1, self.weights_)[1][:, :, 0]
         out = []
         for query, score, rows in zip(X.astype(np.float64), self._score(X).tolist(), found.tolist(), strict=True):
-            told: dict[str, Any] = {"score": score}
+            explanation: dict[str, Any] = {"score": score}
             for side, row in zip(("negative", "positive"), rows, strict=True):
                 distance = float(np.linalg.norm(query - self.index_.row(row)))
-                told[side] = {"row": row, "distance": distance, "weight": float(self.weights_[row])}
-            out.append(told)
+                explanation[side] = {"row": row, "distance": distance, "weight": float(self.weights_[row])}
+            out.append(explanation)
         return out
 
     @classmethod
@@ -133,7 +132,7 @@ class LocallyWeightedNN(RareEventClassifier):
 
 
 def _shares(y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-    """Return how much each row counts in the mean over its class."""
+    """Return the share of each row in the mean over its class."""
     weight = np.ones(len(y)) if sample_weight is None else sample_weight
     total = np.bincount(y, weights=weight)
     if (total == 0).any():
@@ -142,7 +141,7 @@ def _shares(y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
 
 
 class _State(NamedTuple):
-    """What the weights amount to: the smooth g-mean, its gradient, and the g-mean of predictions."""
+    """The smooth g-mean of some weights, its gradient, and the g-mean of predictions."""
 
     smooth: float
     gradient: FloatArray

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.neighbors._index import ClassIndex
+from scarce.neighbors._search.index import ClassIndex
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -40,7 +40,7 @@ class TransformedIndex:
         return index.fit(self._of(rows), np.zeros(len(rows), dtype=np.intp))
 
     def _of(self, X: NDArray) -> NDArray:
-        # A transformer may have been told to return frames.
+        # A transformer may be set to return frames.
         return np.ascontiguousarray(self.transform.transform(X))
 
     @property
@@ -53,7 +53,7 @@ class TransformedIndex:
         return self.plain.row(number)
 
     def kneighbors(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> tuple[FloatArray, IntArray]:
-        """Return what :meth:`ClassIndex.kneighbors` returns, with distances after the transform where it applies."""
+        """Search as :meth:`ClassIndex.kneighbors` does, by distances after the transform where it applies."""
         made = self._made[code]
         if made is None:
             return self.plain.kneighbors(X, code, k, skip)
@@ -61,7 +61,7 @@ class TransformedIndex:
         return distance, np.where(at >= 0, self.plain._rows[code][at], -1)
 
     def kth_distance(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> FloatArray:
-        """Return what :meth:`ClassIndex.kth_distance` returns, after the transform where it applies."""
+        """Search as :meth:`ClassIndex.kth_distance` does, by distances after the transform where it applies."""
         made = self._made[code]
         if made is None:
             return self.plain.kth_distance(X, code, k, skip)

@@ -1,4 +1,4 @@
-"""The F1-optimal cut without scoring every row exactly."""
+"""The F1-optimal threshold without scoring every row exactly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 
-def lazy_f1_cut(
+def lazy_f1_threshold(
     exact: Callable[[IntArray], FloatArray],
     bound: FloatArray,
     y: IntArray,
@@ -24,9 +24,10 @@ def lazy_f1_cut(
 ) -> float:
     """Return the threshold that ``FBeta(1).best_threshold`` finds on the scores of all rows, from fewer of them.
 
-    F1 is at most 2 P / (P + flagged), with P the weight of the positives. So once enough rows are above a score,
-    no lower cut can be best, and negative rows that cannot reach that score need none of their own. Rows get
-    their exact score in the order of their bounds, until the best cut among the known is out of reach for the rest.
+    F1 is at most 2 P / (P + flagged), with P the weight of the positives. So once enough rows are above a score, no
+    lower threshold can be best, and negative rows that cannot reach that score need none of their own. Rows get their
+    exact score in the order of their bounds, until no threshold among the rest can be better than the best of those
+    known.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ def lazy_f1_cut(
         known += len(new)
         rows, scores = np.concatenate((rows, new)), np.concatenate((scores, exact(new)))
         rest = bound[negatives[known]] if known < len(negatives) else -np.inf
-        # A negative row of weight 0 would leave the sweep without a class; where all have none, it says so at the end.
+        # A negative row of weight 0 would leave the sweep without a class; where all have none, the error comes at the
+        # end.
         if known < len(negatives) and not w[rows[y[rows] == 0]].any():
             continue
         sweep = Sweep(scores, y[rows], w[rows])

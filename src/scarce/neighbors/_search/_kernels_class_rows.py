@@ -2,7 +2,7 @@
 
 The rows of a class lie in blocks of `BLOCK`, feature by feature: row r is ``blocks[r // BLOCK, :, r % BLOCK]``. A
 distance to a whole block is then a few vector instructions, and since each is the sum of squared differences in the
-order of the features, it is the same to the last bit whoever asks and in whatever company. Lists of neighbours are
+order of the features, it is the same to the last bit for every query and every batch. Lists of neighbours are
 ``distance[l, r]``, squared, and ``neighbor[l, r]``, the place of the l-th nearest row or -1; they are in the order of
 (distance, number), where the number of a row is its place in the order of arrival.
 """
@@ -122,13 +122,13 @@ def nearest(
 
 @njit(cache=True, nogil=True, inline="always")
 def _weak(d: float) -> float:  # pragma: no cover - compiled
-    """Return what a distance must reach to be at least as great as d."""
+    """Return the least distance that is taken to be at least as great as d."""
     return d * (1 - ROUNDING)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _strict(d: float) -> float:  # pragma: no cover - compiled
-    """Return what a distance must reach to be greater than d."""
+    """Return the least distance that is taken to be greater than d."""
     return np.nextafter(d * (1 + ROUNDING), np.inf)
 
 
@@ -183,7 +183,7 @@ def _level(distance: FloatArray, at: int, without: int, query: int, k: int) -> i
 def leave_out(
     distance: FloatArray, neighbor: IntArray, order: IntArray, counts: IntArray, totals: FloatArray
 ) -> None:  # pragma: no cover - compiled
-    """Correct counts and sums of distances for the absence of the row that asks.
+    """Correct counts and sums of distances for the absence of the row itself.
 
     The lists have k + 1 entries. Where the row is among the k nearest of another, that one's vector is without it and
     ends with its (k+1)-th distance. `order` is that of arrival, so that sums do not depend on the places of rows.

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
-from scarce.neighbors._kernels import nearest_exactly
+from scarce.neighbors._search._kernels_index import nearest_exactly
 
 __all__ = ["ClassIndex", "RadiusBlock"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-# Queries of one block. Long enough for the engines' threads, short enough that what a block returns is small.
+# Queries of one block. Long enough for the engines' threads, short enough that the arrays of a block are small.
 _BLOCK = 65_536
-# What one block of a radius search may return, in pairs of a distance and a row.
+# The most that one block of a radius search may return, in pairs of a distance and a row.
 _PAIRS = 4_000_000
 # MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
 _WORKING_MEMORY = 64
@@ -69,7 +69,7 @@ class ClassIndex:
         self.append(X, y)
         for code, rows in enumerate(self._rows):
             if len(rows):
-                self._engine(code)  # a metric that the engine cannot serve is said here, not at the first query
+                self._engine(code)  # a metric that the engine cannot serve is reported here, not at the first query
         return self
 
     def append(self, X: NDArray, y: IntArray) -> Self:
@@ -187,7 +187,7 @@ class ClassIndex:
 
 
 def choose_algorithm(n_rows: int, n_features: int, metric: Any = "minkowski") -> str:
-    """Return the engine that was measured fastest for so many rows and features.
+    """Return the engine that was measured fastest for this number of rows and features.
 
     A tree's advantage fades with the dimension: it needs about 2.5 times as many rows for each further feature
     (crossings near 250 rows at 2 features, 4,000 at 5, 60,000 at 8, and none in reach above 12).

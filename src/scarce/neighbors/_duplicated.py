@@ -1,4 +1,4 @@
-"""k nearest neighbours with the sizes of the classes evened out: by shrunken distances, or by copies."""
+"""dupk-NN: k nearest neighbours, with copies of the positive rows that even the classes out."""
 
 from __future__ import annotations
 
@@ -8,84 +8,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.neighbors._gamma import GammaKNN
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._votes import ROUNDING, Neighbors, Vote
+from scarce.neighbors._base import ROUNDING, SEARCH, bounded_ratio
+from scarce.neighbors._search import Neighbors
+from scarce.neighbors._vote import Vote
 from scarce.objectives import Objective
 
-__all__ = ["ClassWeightedKNN", "DuplicatedKNN"]
+__all__ = ["DuplicatedKNN"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 
-class ClassWeightedKNN(GammaKNN):
-    """cwk-NN: the k nearest rows vote, with distances that shrink with the size of the class.
-
-    The distance to a row of class c is multiplied by (n_c / n) ** (1 / n_features) before the k nearest are taken.
-    That is γk-NN with the fixed γ = (n_positive / n_negative) ** (1 / n_features), and this class is that
-    :class:`GammaKNN`, of the same score, attributes and explanations.
-
-    Parameters
-    ----------
-    n_neighbors, tie, metric, p, algorithm, n_jobs, pos_label
-        As in :class:`GammaKNN`.
-    threshold : "default", str, Objective or float, default="default"
-        Where to cut the score; "default" is the cut of the γ above.
-
-    References
-    ----------
-    R. Barandela, J. S. Sánchez, V. García, E. Rangel, "Strategies for learning in class imbalance problems",
-    Pattern Recognition 36(3), 2003.
-
-    Examples
-    --------
-    >>> from scarce.neighbors import ClassWeightedKNN
-    >>> model = ClassWeightedKNN(1).fit([[0, 0], [3, 0], [4, 0], [5, 0], [6, 0]], [1, 0, 0, 0, 0])
-    >>> round(float(model.gamma_), 6)
-    0.5
-    >>> model.predict([[1.9, 0], [2.1, 0]])  # the distance to the positive row is halved
-    array([1, 0])
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: allowed for name, allowed in GammaKNN._parameter_constraints.items() if not name.startswith("gamma")
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        tie: str = "positive",
-        metric: Any = "minkowski",
-        p: float = 2,
-        algorithm: str = "auto",
-        n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.tie = tie
-        self.metric = metric
-        self.p = p
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.threshold = threshold
-        self.pos_label = pos_label
-
-    @property
-    def gamma(self) -> str | None:  # type: ignore[override]  # fixed here, a parameter there
-        """The name of the γ, unless the threshold fixes the cut."""
-        return "barandela" if self.threshold == "default" else None
-
-    @classmethod
-    def _examples(cls) -> Iterator[Self]:
-        yield cls()
-        yield cls(4, tie="negative", metric="manhattan")
-
-
 class DuplicatedKNN(Vote):
-    """dupk-NN: k nearest neighbours once every positive row is there as often as it is outnumbered.
+    """dupk-NN: k nearest neighbours, with so many copies of each positive row that the classes are even.
 
     Each positive row stands for r rows, r being n_negative / n_positive rounded, and the majority of the k nearest
     wins. No copy is made: the j-th of the positive votes that a majority needs is cast by the (j / r, rounded up)-th
@@ -99,7 +34,7 @@ class DuplicatedKNN(Vote):
     metric, p, algorithm, n_jobs
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
-        Where to cut the score; "default" is 1/2, on which a row is positive.
+        The threshold on the score; "default" is 1/2, on which a row is positive.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -132,7 +67,7 @@ class DuplicatedKNN(Vote):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Vote._parameter_constraints,
-        **{name: GammaKNN._parameter_constraints[name] for name in ("metric", "p", "algorithm")},
+        **SEARCH,
     }
 
     def __init__(
@@ -154,9 +89,6 @@ class DuplicatedKNN(Vote):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _new_index(self) -> ClassIndex:
-        return ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs)
-
     @property
     def copies_(self) -> int:
         """How often each positive row counts."""
@@ -168,17 +100,13 @@ class DuplicatedKNN(Vote):
         needed = k // 2 + 1
         positive = self.index_.kth_distance(X, 1, -(-needed // copies), skip)
         negative = self.index_.kth_distance(X, 0, k - needed + 1, skip)
-        # Of an infinite distance the other decides; two at 0 are equally near.
-        score = np.where(np.isinf(positive), 0.0, np.where(np.isinf(negative), 1.0, 0.5))
-        total = positive + negative
-        np.divide(negative, total, out=score, where=(total > 0) & np.isfinite(total))
-        return score
+        return bounded_ratio(negative, positive)
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.5 * (1 - ROUNDING)
 
     def _votes(self, found: Neighbors, sizes: IntArray) -> FloatArray:
-        votes = np.where(found.code == 1, _copies(sizes), 1) * (found.row >= 0)
+        votes = np.where(found.code == 1, _copies(sizes), 1) * (found.number >= 0)
         before = np.cumsum(votes, axis=1) - votes
         return np.clip(self.n_neighbors - before, 0, votes).astype(np.float64)
 

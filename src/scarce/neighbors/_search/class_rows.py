@@ -1,4 +1,4 @@
-"""Rows that come and go, class by class, and how far each is from its nearest in a class."""
+"""Rows that come and go, class by class, with the nearest of each within its class."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
-from scarce.neighbors._kernels_ccnnd import BLOCK, count_beyond, insert, leave_out, nearest
+from scarce.neighbors._search._kernels_class_rows import BLOCK, count_beyond, insert, leave_out, nearest
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -19,14 +19,14 @@ _FAR = 1e300
 
 
 class Spread(NamedTuple):
-    """How far the rows of a class are apart: the vectors as columns, sorted by their first entry, and their mean."""
+    """The distances within a class: the vectors as columns, sorted by their first entry, and their mean."""
 
     vectors: FloatArray
     mean: float
 
     @classmethod
     def of(cls, vectors: FloatArray) -> Spread:
-        """Sort the vectors. The mean is that of sorted numbers, so that it does not depend on who came first."""
+        """Sort the vectors. The mean is that of sorted numbers, so that it does not depend on the order of arrival."""
         order = np.argsort(vectors[0])
         return cls(np.ascontiguousarray(vectors[:, order]), float(np.sort(vectors, axis=None).mean()))
 
@@ -35,11 +35,11 @@ class Spread(NamedTuple):
         return count_beyond(self.vectors, distance), _relative(distance, self.mean)
 
 
-class Evidence(NamedTuple):
-    """How rows fit classes, which are the columns.
+class ClassFit(NamedTuple):
+    """The fit of rows to classes, which are the columns.
 
     `counts` are the vectors of the class that are greater than that of the row, plus those that are greater or equal:
-    twice `sizes` at most. `ratio` is the mean distance beside the mean distance within the class.
+    at most twice `sizes`. `ratio` is the mean distance beside the mean distance within the class.
     """
 
     counts: IntArray
@@ -75,7 +75,7 @@ class ClassRows:
 
     def __init__(self, n_features: int, k: int) -> None:
         self.n = 0
-        self.spread: Spread | None = None  # what has been made of the vectors, until they change
+        self.spread: Spread | None = None  # of the vectors, until they change
         self._blocks = np.zeros((0, n_features, BLOCK))
         self._number = np.zeros(0, dtype=np.intp)
         self._weight = np.zeros(0)
@@ -140,7 +140,7 @@ class ClassRows:
         stays[places] = False
         gaps, movers = np.flatnonzero(~stays[:left]), left + np.flatnonzero(stays[left:])
         self._write(gaps, self.rows(movers))
-        # What has been forgotten must not be found in memory or in a file.
+        # Forgotten rows must not be found in memory or in a file.
         self._write(np.arange(left, self.n), 0.0)
         for array in (self._number, self._weight, self._distance, self._neighbor):
             array[..., gaps] = array[..., movers]
@@ -151,12 +151,12 @@ class ClassRows:
         moved_to[movers] = gaps
         before = self._neighbor[:, :left]
         after = moved_to[before]
-        robbed = np.flatnonzero(((after < 0) & (before >= 0)).any(axis=0))
+        incomplete = np.flatnonzero(((after < 0) & (before >= 0)).any(axis=0))
         self._neighbor[:, :left] = after
         self.n = left
         self.spread = None
-        found = self._search(self.rows(robbed), robbed, len(self._distance))
-        self._distance[:, robbed], self._neighbor[:, robbed] = found
+        found = self._search(self.rows(incomplete), incomplete, len(self._distance))
+        self._distance[:, incomplete], self._neighbor[:, incomplete] = found
 
     def _write(self, places: IntArray, X: Any) -> None:
         self._blocks[places // BLOCK, :, places % BLOCK] = X
@@ -191,7 +191,7 @@ class RowsByClass:
     n_features, k : int
         As for :class:`ClassRows`.
     n_classes : int
-        With how many classes to begin.
+        The number of classes at the beginning.
     """
 
     def __init__(self, n_features: int, k: int, n_classes: int) -> None:
@@ -267,11 +267,11 @@ class RowsByClass:
                 found += [(float(d), other, int(p)) for d, p in zip(distance[:, 0], places[:, 0], strict=True)]
         return sorted(found)[:2]
 
-    def compare(self, X: NDArray, n_jobs: int | None) -> Evidence:
+    def compare(self, X: NDArray, n_jobs: int | None) -> ClassFit:
         """Compare rows with all classes."""
         X = np.ascontiguousarray(X, dtype=np.float64)
         counts, ratio = zip(*(self._beside(code, X, n_jobs) for code in range(len(self.classes))), strict=True)
-        return Evidence(np.column_stack(counts), np.column_stack(ratio), self.sizes)
+        return ClassFit(np.column_stack(counts), np.column_stack(ratio), self.sizes)
 
     def _beside(self, code: int, X: FloatArray, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
         own, spread = self.classes[code], self.spread(code)
@@ -286,7 +286,7 @@ class RowsByClass:
         counts, ratio = zip(*found, strict=True)
         return np.concatenate(counts), np.concatenate(ratio)
 
-    def leave_one_out(self, n_jobs: int | None) -> Evidence:
+    def leave_one_out(self, n_jobs: int | None) -> ClassFit:
         """Compare each row, in the order of arrival, with all classes as they would be without it."""
         n_classes, sizes = len(self.classes), self.sizes
         counts, ratio = np.empty((sizes.sum(), n_classes), dtype=np.intp), np.empty((sizes.sum(), n_classes))
@@ -304,7 +304,7 @@ class RowsByClass:
             counts[[gone], code], ratio[[gone], code] = spread.beside(np.array([[d]]))
         order = np.argsort(self.number)
         left = sizes - np.repeat(np.eye(n_classes, dtype=np.intp), sizes, axis=0)
-        return Evidence(counts[order], ratio[order], left[order])
+        return ClassFit(counts[order], ratio[order], left[order])
 
     def _without(self, code: int) -> tuple[IntArray, FloatArray]:
         """Compare each row of a class with its class without it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._kernels import class_votes, label_changes, sweep_macro_f1
+from scarce.neighbors._search._kernels_class_gammas import class_votes, label_changes, sweep_macro_f1
+from scarce.neighbors._search.index import ClassIndex
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

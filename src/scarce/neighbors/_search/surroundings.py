@@ -1,4 +1,4 @@
-"""How many rows are closer than a radius that differs from query to query."""
+"""Counts of the rows that are closer than a radius, which differs from query to query."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.neighbors import KDTree
 from sklearn.utils import gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
-from scarce.neighbors._kernels_votes import surround
+from scarce.neighbors._search._kernels_surroundings import surround
 
 __all__ = ["RowBoxes", "Surroundings"]
 
@@ -56,7 +56,7 @@ class RowBoxes:
         self._place = np.argsort(order)
 
     def around(self, X: NDArray, radius: FloatArray, skip: IntArray | None = None) -> Surroundings:
-        """Return what surrounds each query, without its row `skip`."""
+        """Return the surroundings of each query, without its row `skip`."""
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self._place[skip]
         boxes = self._rows, self._starts, self._low, self._high
         parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(

@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.neighbors._kernels_gravity import TILE, distances_from_tile, forces
+from scarce.neighbors._search._kernels_tiles import TILE, distances_from_tile, forces
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -52,7 +52,7 @@ class RowTiles:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the forces, the numbers of rows inside and the least squared distances, by query and class.
 
-        See :func:`scarce.neighbors._kernels_gravity.forces`. `skip` has the number of the row to leave out.
+        See :func:`scarce.neighbors._search._kernels_tiles.forces`. `skip` has the number of the row to leave out.
         """
         skip = np.full(len(X), -1) if skip is None else self._place[skip]
         parts = [slice(start, start + _BLOCK) for start in range(0, len(X), _BLOCK)]
