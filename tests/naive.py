@@ -391,7 +391,7 @@ def distance_weighted_sums(distance, y, k, weights, precedence=(1, 0)):
     first, last = distance[nearest[0]], distance[nearest[-1]]
     sums = dict.fromkeys(precedence, 0.0)
     for i in nearest:
-        if weights == "dudani":
+        if weights == "linear":
             sums[y[i]] += 1.0 if last == first else (last - distance[i]) / (last - first)
         elif first <= 1e-300:
             sums[y[i]] += distance[i] <= 1e-300
@@ -492,7 +492,7 @@ def fixed_radius(X, word):
     ]
     if word == "rms":
         return (sum(pairs) / len(pairs)) ** 0.5
-    return sum(d2**0.5 for d2 in pairs) / len(pairs) / (2 if word == "eq7" else 1)
+    return sum(d2**0.5 for d2 in pairs) / len(pairs) / (2 if word == "half_mean" else 1)
 
 
 def fixed_radius_rule(rule, distance, y, radius, fallback, sizes, k=None, skip=None):

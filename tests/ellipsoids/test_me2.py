@@ -12,7 +12,7 @@ from sklearn.metrics import fbeta_score
 from scarce.ellipsoids import ME2, _tuning
 from scarce.objectives import FBeta
 from tests import naive_ellipsoids as naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 
 @pytest.fixture(scope="module")

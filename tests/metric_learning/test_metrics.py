@@ -14,7 +14,7 @@ from scarce.metric_learning import IML, LMNN, MLFP
 from scarce.metric_learning._kernels import nearest_rivals, project
 from scarce.metric_learning._linear import neighbours_within, rivals_within
 from tests import naive_metric as naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 LEARNERS = [LMNN(), LMNN(1, n_components=1), MLFP(), MLFP(1, margin=0.0, mu=0.01), IML(), IML(1, margin=10.0, lam=0.1)]
 

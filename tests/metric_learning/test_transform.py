@@ -17,7 +17,7 @@ from scarce.neighbors import GammaKNN
 from scarce.objectives import FBeta
 from tests import naive
 from tests import naive_metric as slow
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 TIES = ["positive", "negative"]
 QUIET = pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=")

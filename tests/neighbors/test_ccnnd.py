@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
-from sklearn.neighbors import NearestNeighbors
 
 from scarce.neighbors import CCNND
-from scarce.neighbors._class_rows import ClassRows
-from scarce.neighbors._kernels_ccnnd import BLOCK, count_beyond
 from scarce.objectives import Budget, Profit
 from tests import naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 QUIET = pytest.mark.filterwarnings("ignore:With n_neighbors")
 
@@ -134,17 +131,6 @@ def test_the_order_of_rows_does_not_matter(table, k, seed):
         np.testing.assert_allclose(honest[order], CCNND(k).honest_scores(X[order], y[order]), rtol=1e-9)
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_counts(k):
-    rng = np.random.default_rng(k)
-    vectors = np.sort(rng.integers(0, 9, (k, 300)), axis=0).astype(float)
-    vectors = vectors[:, np.argsort(vectors[0])]
-    queries = np.sort(rng.integers(0, 9, (k, 40)), axis=0).astype(float)
-    strict = (vectors[:, None, :] > queries[:, :, None]).all(axis=0).sum(axis=1)
-    weak = (vectors[:, None, :] >= queries[:, :, None]).all(axis=0).sum(axis=1)
-    np.testing.assert_array_equal(count_beyond(vectors, queries), strict + weak)
-
-
 def test_far_and_huge_rows_have_finite_scores():
     X, y = make_classification(60, 3, n_informative=3, n_redundant=0, weights=[0.8], random_state=0)
     for scale in (1e-200, 1.0, 1e200):
@@ -180,32 +166,6 @@ def test_of_equally_far_rows_the_earlier_is_named():
     model = CCNND(2).fit(X, y).forget([0, 7]).partial_fit([[0.0]], [0])
     (told,) = model.explain([[1.0]])
     assert [[n["row"] for n in of["neighbors"]] for of in told["classes"]] == [[1, 2], [6, 8]]
-
-
-# The rows of one class
-
-
-@pytest.mark.parametrize("n_features", [1, 3, 4, 6, 9])
-def test_lists_of_nearest_rows(n_features):
-    rng = np.random.default_rng(n_features)
-    X = rng.normal(size=(2 * BLOCK + 40, n_features))
-    rows = ClassRows(n_features, 2)
-    for part in np.array_split(X, 7):
-        rows.add(part, rows.n + np.arange(len(part)), np.ones(len(part)))
-    distance, neighbor = NearestNeighbors(n_neighbors=3).fit(X).kneighbors()
-    np.testing.assert_array_equal(rows.neighbor.T, neighbor)
-    np.testing.assert_allclose(rows.distance.T, distance, rtol=1e-12)
-    np.testing.assert_array_equal(rows.rows(), X)
-
-
-def test_room_grows_by_doubling():
-    rng = np.random.default_rng(0)
-    rows = ClassRows(2, 1)
-    buffers = set()
-    for number in range(2000):
-        rows.add(rng.normal(size=(1, 2)), np.array([number]), np.ones(1))
-        buffers.add(len(rows._blocks))
-    assert len(buffers) == 5  # 1, 2, 4, 8, 16 blocks
 
 
 # Rows that come and go

@@ -1,4 +1,4 @@
-"""Informative k-NN, and the weighted search that it shares with others, against their slow twins."""
+"""Informative k-NN against its slow twin."""
 
 import tracemalloc
 
@@ -10,52 +10,11 @@ from sklearn.datasets import make_blobs, make_classification
 from sklearn.metrics import f1_score
 from sklearn.neighbors import NearestNeighbors
 
-from scarce.neighbors import ClassIndex, InformativeKNN
-from scarce.neighbors._weighted import list_classes, merge_classes, nearest_by_class, search_classes
+from scarce.neighbors import InformativeKNN
 from tests import naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 QUIET = pytest.mark.filterwarnings("ignore:n_neighbors=")
-
-
-# The search
-
-
-@given(
-    table=tables(),
-    k=st.integers(1, 5),
-    spare=st.integers(1, 4),
-    weighted=st.booleans(),
-    loo=st.booleans(),
-    seed=st.integers(0, 9),
-)
-def test_weighted_search_is_exact_and_breaks_ties_by_row(table, k, spare, weighted, loo, seed):
-    X, y = table
-    rng = np.random.default_rng(seed)
-    weight = rng.choice([0.25, 0.5, 1.0, 2.0], len(X)) if weighted else np.ones(len(X))
-    index = ClassIndex().fit(X, y)
-    listed = list_classes(index, X, k + spare, np.arange(len(X)) if loo else None)
-    distance, number = search_classes(X, listed, weight if weighted else None, k)
-    near = merge_classes(distance, number)
-    for i in range(len(X)):
-        expected = naive.weighted_neighbors(X, X[i], weight, k, skip=i if loo else None)
-        found = near.number[i] >= 0
-        assert near.number[i, found].tolist() == [j for _, j in expected]
-        np.testing.assert_allclose(near.distance[i, found], [d for d, _ in expected], atol=1e-290)
-        assert (near.code[i, found] == y[near.number[i, found]]).all()
-        assert np.isinf(near.distance[i, ~found]).all()
-
-
-def test_weighted_search_on_continuous_rows():
-    rng = np.random.default_rng(0)
-    X, Q, y = rng.normal(size=(300, 6)), rng.normal(size=(40, 6)), np.arange(300) % 3 == 0
-    weight = np.exp(rng.normal(size=300))
-    near = merge_classes(*nearest_by_class(ClassIndex().fit(X, y.astype(np.intp)), Q, 4, weight))
-    for i, query in enumerate(Q):
-        assert near.number[i].tolist() == [j for _, j in naive.weighted_neighbors(X, query, weight, 4)]
-
-
-# The vote
 
 
 def score_of(told, y, n_informative):
@@ -150,9 +109,6 @@ def test_explain_adds_up():
         assert abs(told["score"] - margin) < 0.5
 
 
-# The global mode
-
-
 def test_global_mode_follows_our_reading():
     """Factors grow where rows spoke for the wrong class, and F1 decides how long it goes on."""
     X, y = make_blobs([60, 20], 2, centers=np.array([[0, 0], [1.5, 0]]), random_state=1)
@@ -186,9 +142,6 @@ def test_global_mode_never_lowers_the_leave_one_out_f1():
     itself = np.arange(len(X))
     assert f1_score(y, model._scores(X, itself) > 0) >= f1_score(y, local._scores(X, itself) > 0)
     assert (local.factors_ == 1).all()
-
-
-# Bad input and bounds
 
 
 def test_bad_parameters():

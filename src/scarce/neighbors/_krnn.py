@@ -94,7 +94,8 @@ class KRNN(Growing):
         z = norm.isf(self.confidence / 2)
         inside = walk.positives + walk.negatives
         lower = 1 - upper_limit(walk.negatives / inside, inside, z)
-        raised = lower > share + z * np.sqrt(share * (1 - share) / n)
+        # Without positive rows both limits are 0 but for rounding.
+        raised = (walk.positives > 0) & (lower > share + z * np.sqrt(share * (1 - share) / n))
 
         def posterior(negatives: IntArray) -> FloatArray:
             local_odds = walk.positives / np.maximum(1, negatives)

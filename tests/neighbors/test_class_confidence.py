@@ -10,9 +10,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import StratifiedKFold
 
 from scarce.neighbors import ClassConfidenceKNN
-from scarce.neighbors._confidence import _log_densities
+from scarce.neighbors._class_confidence import _log_densities
 from tests import naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 QUIET = pytest.mark.filterwarnings("ignore:n_neighbors=")
 
@@ -172,6 +172,6 @@ def test_many_features_do_not_underflow():
 
 def test_bad_parameters():
     with pytest.raises(ValueError, match="'weights' parameter"):
-        ClassConfidenceKNN(weights="dudani").fit([[0.0], [1.0]], [0, 1])
+        ClassConfidenceKNN(weights="linear").fit([[0.0], [1.0]], [0, 1])
     with pytest.warns(UserWarning, match="more than the 2 training rows"):
         ClassConfidenceKNN().fit([[0.0], [1.0]], [0, 1])

@@ -8,22 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.neighbors import ClassIndex
-from scarce.neighbors._index import choose_algorithm
+from scarce.neighbors._search.index import choose_algorithm
 from tests import naive
-
-
-@st.composite
-def tables(draw, max_classes=3):
-    """Small tables on a coarse grid: duplicates, ties, zero distances, constant columns, one-row classes."""
-    n_classes = draw(st.integers(2, max_classes))
-    n = draw(st.integers(n_classes, 16))
-    m = draw(st.integers(1, 3))
-    dtype = draw(st.sampled_from([np.float32, np.float64]))
-    cells = draw(st.lists(st.integers(-2, 2), min_size=n * m, max_size=n * m))
-    X = np.array(cells, dtype=dtype).reshape(n, m)
-    rest = draw(st.lists(st.integers(0, n_classes - 1), min_size=n - n_classes, max_size=n - n_classes))
-    y = np.array([*range(n_classes), *rest])
-    return X, np.random.default_rng(draw(st.integers(0, 9))).permutation(y)
+from tests.small_tables import tables
 
 
 @given(table=tables(), k=st.integers(1, 6), algorithm=st.sampled_from(["auto", "brute", "kd_tree"]), loo=st.booleans())

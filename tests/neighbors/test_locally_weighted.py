@@ -8,10 +8,10 @@ from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
 from scarce.neighbors import ClassIndex, LocallyWeightedNN
-from scarce.neighbors._local import _evaluate, _shares
-from scarce.neighbors._weighted import list_classes
+from scarce.neighbors._locally_weighted import _evaluate, _shares
+from scarce.neighbors._search import list_classes
 from tests import naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 
 def evaluate(X, y, log_weight, width=3):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 from scarce.neighbors import GammaKNN
-from scarce.neighbors._lazy import lazy_f1_cut
+from scarce.neighbors._search import lazy_f1_threshold
 from scarce.objectives import FBeta
 
 
@@ -37,7 +37,7 @@ def test_same_cut_as_with_every_score(case, first, weighted, high):
         expected = FBeta(1).best_threshold(scores, y, weight, between=(0.0, high)).threshold
     except ValueError:  # no threshold of the interval makes a cut
         return
-    assert lazy_f1_cut(exact, bound, y, weight, (0.0, high), first) == expected
+    assert lazy_f1_threshold(exact, bound, y, weight, (0.0, high), first) == expected
     assert len(asked) == len(set(asked))
 
 
@@ -51,7 +51,7 @@ def test_only_rows_that_may_matter_are_scored():
         asked.extend(rows.tolist())
         return scores[rows]
 
-    cut = lazy_f1_cut(exact, scores + 0.01, y, None, (0.0, 1.0), first=256)
+    cut = lazy_f1_threshold(exact, scores + 0.01, y, None, (0.0, 1.0), first=256)
     assert cut == FBeta(1).best_threshold(scores, y, between=(0.0, 1.0)).threshold
     assert len(asked) < 2_000
 
@@ -62,4 +62,4 @@ def test_gamma_is_that_of_all_honest_scores(k, tie):
     X, y = make_classification(3_000, 12, n_informative=6, weights=[0.96], flip_y=0.02, random_state=k)
     model = GammaKNN(k, tie=tie).fit(X, y)
     honest = model.honest_scores(X, y)
-    assert model.threshold_ == FBeta(1).best_threshold(honest, y, between=model._cut_range).threshold
+    assert model.threshold_ == FBeta(1).best_threshold(honest, y, between=model._threshold_range).threshold
