@@ -47,33 +47,15 @@ def test_equal_rows_are_exactly_zero_apart():
     assert (index.kth_distance(X[:200], 0, 1, skip=np.arange(200)) > 0).all()
 
 
-@given(table=tables(), radius=st.sampled_from([0.0, 1.0, 1.5, 9.0]), loo=st.booleans())
-def test_within_radius(table, radius, loo):
+@given(table=tables())
+def test_a_row_is_known_by_its_number(table):
     X, y = table
     index = ClassIndex().fit(X, y)
-    mine = np.flatnonzero(y == 1)
-    blocks = list(index.radius_neighbors(X, 1, radius, np.arange(len(X)) if loo else None))
-    assert blocks[0].start == 0
-    assert blocks[-1].stop == len(X)
-    for block in blocks:
-        for i in range(block.start, block.stop):
-            part = slice(block.indptr[i - block.start], block.indptr[i - block.start + 1])
-            near = naive.kneighbors(X[mine], mine, X[i], len(X), skip=i if loo else None)
-            assert set(block.rows[part]) == {n for d, n in near if d <= radius + 1e-9}
-
-
-@given(table=tables(), cut=st.integers(0, 16))
-def test_appending_equals_fitting_at_once(table, cut):
-    X, y = table
-    whole = ClassIndex().fit(X, y)
-    parts = ClassIndex().fit(X[:cut], y[:cut])
-    parts.kneighbors(X, 0, 1) if len(parts.class_sizes) else None
-    parts.append(X[cut:], y[cut:])
-    np.testing.assert_array_equal(whole.class_sizes, parts.class_sizes)
-    for code in range(y.max() + 1):
-        np.testing.assert_array_equal(whole.kneighbors(X, code, 3)[0], parts.kneighbors(X, code, 3)[0])
+    np.testing.assert_array_equal(index.class_sizes, np.bincount(y))
     for number in range(len(X)):
-        np.testing.assert_array_equal(parts.row(number), X[number])
+        np.testing.assert_array_equal(index.row(number), X[number])
+        assert index.positions(y[number], np.array([number])) == (y[:number] == y[number]).sum()
+        assert index.positions(1 - min(y[number], 1), np.array([number])) == -1
 
 
 def test_row_that_is_not_there():
@@ -107,8 +89,6 @@ def test_no_array_of_queries_times_rows(monkeypatch):
     tracemalloc.start()
     try:
         index.kth_distance(X, 0, 2, skip=np.arange(len(X)))
-        for _ in index.radius_neighbors(X[:2000], 0, 0.3):
-            pass
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

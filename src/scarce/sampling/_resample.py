@@ -159,11 +159,6 @@ def imblearn() -> Any:
     return imblearn
 
 
-def new_smote(**parameters: Any) -> Any:
-    """Return imbalanced-learn's SMOTE."""
-    return imblearn().over_sampling.SMOTE(**parameters)
-
-
 def _steps(sampler: Any, random_state: Any) -> list[Any]:
     """Return the sampler as steps that each only add rows or only select rows."""
     lib = imblearn()

@@ -14,7 +14,7 @@ from scarce._sklearn import Interval, StrOptions
 from scarce.base import FloatArray, RareEventClassifier
 from scarce.objectives import Objective
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
-from scarce.sampling._resample import new_smote, resample
+from scarce.sampling._resample import imblearn, resample
 
 __all__ = ["SDC"]
 
@@ -110,7 +110,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
     def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
         negatives, positives = np.bincount(y, minlength=2)
         wanted = max(positives, min(negatives, round(self.growth * positives)))
-        smote = new_smote(sampling_strategy={1: int(wanted)}, k_neighbors=self.n_neighbors)
+        smote = imblearn().over_sampling.SMOTE(sampling_strategy={1: int(wanted)}, k_neighbors=self.n_neighbors)
         rows = resample(X, y, smote, sample_weight=sample_weight, random_state=self.random_state)
         counted = np.bincount(rows.y if self.ratio == "after" else y)
         machine = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, class_weight={0: 1.0, 1: counted[0] / counted[1]})

@@ -13,35 +13,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce.neighbors._search._kernels_distance import squared_distances
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 BLOCK = 128
 # Two distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
 ROUNDING = 1e-12
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _to_block(query: FloatArray, block: FloatArray, out: FloatArray) -> None:  # pragma: no cover - compiled
-    """Measure the squared distances of a query to the rows of a block."""
-    m = len(query)
-    for t in range(BLOCK):
-        out[t] = 0.0
-    f = 0
-    # Four features at a time, since the sums are read and written once for all of them.
-    while f + 4 <= m:
-        q0, q1, q2, q3 = query[f], query[f + 1], query[f + 2], query[f + 3]
-        b0, b1, b2, b3 = block[f], block[f + 1], block[f + 2], block[f + 3]
-        for t in range(BLOCK):
-            d0, d1, d2, d3 = q0 - b0[t], q1 - b1[t], q2 - b2[t], q3 - b3[t]
-            out[t] = out[t] + d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
-        f += 4
-    while f < m:
-        q0, b0 = query[f], block[f]
-        for t in range(BLOCK):
-            d0 = q0 - b0[t]
-            out[t] += d0 * d0
-        f += 1
 
 
 @njit(cache=True, nogil=True)
@@ -79,7 +58,7 @@ def insert(
     for b in range((stop + BLOCK - 1) // BLOCK):
         first = b * BLOCK
         for r in range(max(start, first + 1), stop):
-            _to_block(rows[r - start], blocks[b], squared)
+            squared_distances(rows[r - start], blocks[b], BLOCK, squared)
             earlier = min(BLOCK, r - first)
             mine = worst[r]
             hits = 0
@@ -107,7 +86,7 @@ def nearest(
         first = b * BLOCK
         held = min(BLOCK, n - first)
         for i in range(len(queries)):
-            _to_block(queries[i], blocks[b], squared)
+            squared_distances(queries[i], blocks[b], BLOCK, squared)
             limit = worst[i]
             hits = 0
             for t in range(held):

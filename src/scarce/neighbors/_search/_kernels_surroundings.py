@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce.neighbors._search._kernels_distance import squared_distances
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
@@ -16,18 +18,6 @@ def _turn(rows: NDArray, start: int, stop: int, columns: FloatArray) -> None:  #
     for j in range(start, stop):
         for f in range(rows.shape[1]):
             columns[f, j - start] = rows[j, f]
-
-
-@njit(cache=True, nogil=True)
-def _squared_distances(query: NDArray, columns: FloatArray, size: int, out: FloatArray) -> None:  # pragma: no cover
-    # The same operations in the same order as in `nearest_exactly`, so that equal distances are equal bits.
-    out[:size] = 0.0
-    for f in range(len(query)):
-        value = np.float64(query[f])
-        column = columns[f]
-        for j in range(size):
-            difference = value - column[j]
-            out[j] += difference * difference
 
 
 @njit(cache=True, nogil=True)
@@ -94,7 +84,7 @@ def surround(
             if not turned:
                 _turn(rows, start, stop, columns)
                 turned = True
-            _squared_distances(queries[i], columns, size, squares)
+            squared_distances(queries[i], columns, size, squares)
             if mine:
                 squares[own[i] - start] = np.inf
             edge, under, over = limit[i], below[i], above[i]
@@ -141,7 +131,7 @@ def nearest_shifted(
         size = min(block, len(rows) - start)
         _turn(rows, start, start + size, columns)
         for i in range(n):
-            _squared_distances(queries[i], columns, size, squares)
+            squared_distances(queries[i], columns, size, squares)
             for j in range(size):
                 row = start + j
                 if numbers[row] == skip[i]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +11,23 @@ from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from scarce.neighbors._search._kernels_index import nearest_exactly
 
-__all__ = ["ClassIndex", "RadiusBlock"]
+__all__ = ["ClassIndex"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 # Queries of one block. Long enough for the engines' threads, short enough that the arrays of a block are small.
 _BLOCK = 65_536
-# The most that one block of a radius search may return, in pairs of a distance and a row.
-_PAIRS = 4_000_000
 # MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
 _WORKING_MEMORY = 64
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
 
-class RadiusBlock(NamedTuple):
-    """The neighbours of queries ``start`` to ``stop - 1``: those of the i-th are at ``indptr[i]:indptr[i + 1]``."""
-
-    start: int
-    stop: int
-    indptr: IntArray
-    distances: FloatArray
-    rows: IntArray
-
-
 class ClassIndex:
     """Nearest rows of one class, for any number of classes, with the row itself left out on request.
 
-    Rows are known by their number in the order of arrival. No call holds an array of queries times rows.
+    Rows are known by their number in `X` of `fit`. No call holds an array of queries times rows.
 
     Parameters
     ----------
@@ -62,29 +49,12 @@ class ClassIndex:
         """Take the rows `X` of the classes `y` (codes from 0)."""
         if isinstance(self.metric, str) and self.metric not in _METRICS:
             raise ValueError(f"{self.metric!r} is not a metric. Use one of {', '.join(_METRICS)}, or a function.")
-        self._rows: list[IntArray] = []
-        self._X: list[NDArray] = []
+        self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
+        self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
         self._engines: dict[int, NearestNeighbors] = {}
-        self._n = 0
-        self.append(X, y)
         for code, rows in enumerate(self._rows):
             if len(rows):
                 self._engine(code)  # a metric that the engine cannot serve is reported here, not at the first query
-        return self
-
-    def append(self, X: NDArray, y: IntArray) -> Self:
-        """Add rows; a new code starts a new class. The engines of the classes concerned are built anew when asked."""
-        numbers = np.arange(self._n, self._n + len(y))
-        self._n += len(y)
-        for code in range(int(y.max(initial=-1)) + 1):
-            mine = y == code
-            if code == len(self._X):
-                self._X.append(np.ascontiguousarray(X[mine]))
-                self._rows.append(numbers[mine])
-            elif mine.any():
-                self._X[code] = np.concatenate((self._X[code], X[mine]))
-                self._rows[code] = np.concatenate((self._rows[code], numbers[mine]))
-                self._engines.pop(code, None)
         return self
 
     @property
@@ -98,7 +68,7 @@ class ClassIndex:
             at = np.searchsorted(rows, number)
             if at < len(rows) and rows[at] == number:
                 return X[at]
-        raise IndexError(f"There is no row {number} in the index, which has {self._n}.")
+        raise IndexError(f"There is no row {number} in the index, which has {self.class_sizes.sum()}.")
 
     def kneighbors(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> tuple[FloatArray, IntArray]:
         """Return distances and numbers of the k nearest rows of a class, ascending.
@@ -126,6 +96,12 @@ class ClassIndex:
             distances[part], numbers[part] = found
         return distances, numbers
 
+    def positions(self, code: int, numbers: IntArray) -> IntArray:
+        """Return where in a class, which has rows, those with some numbers stand; -1 for rows of other classes."""
+        rows = self._rows[code]
+        at = np.minimum(np.searchsorted(rows, numbers), len(rows) - 1)
+        return np.where(rows[at] == numbers, at, -1)
+
     def kth_distance(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> FloatArray:
         """Return only the distance to the k-th nearest row of a class; parameters as for :meth:`kneighbors`."""
         out = np.empty(len(X))
@@ -134,34 +110,12 @@ class ClassIndex:
             out[part] = self._search(X[part], code, k, None if skip is None else skip[part])[0][:, k - 1]
         return out
 
-    def radius_neighbors(
-        self, X: NDArray, code: int, radius: float, skip: IntArray | None = None
-    ) -> Iterator[RadiusBlock]:
-        """Yield the rows of a class at a distance of at most `radius`, for a block of queries at a time."""
-        engine, rows = self._engine(code), self._rows[code]
-        step = max(1, _PAIRS // max(1, len(rows)))
-        for start in range(0, len(X), step):
-            part = slice(start, start + step)
-            with config_context(working_memory=_WORKING_MEMORY):
-                distances, found = engine.radius_neighbors(X[part], radius=radius)
-            numbers = [rows[f] for f in found]
-            if skip is not None:
-                kept = [n != own for n, own in zip(numbers, skip[part], strict=True)]
-                numbers = [n[keep] for n, keep in zip(numbers, kept, strict=True)]
-                distances = [d[keep] for d, keep in zip(distances, kept, strict=True)]
-            indptr = np.concatenate(([0], np.cumsum([len(n) for n in numbers])))
-            yield RadiusBlock(start, start + len(numbers), indptr, np.concatenate(distances), np.concatenate(numbers))
-
     def _search(self, X: NDArray, code: int, k: int, skip: IntArray | None) -> tuple[FloatArray, IntArray]:
         rows = self._rows[code]
         width = min(len(rows), k + (skip is not None))
-        # In the class's own numbering; -1 is no row.
-        own = np.full(len(X), -1, dtype=np.intp)
-        if skip is not None and len(rows):
-            at = np.minimum(np.searchsorted(rows, skip), len(rows) - 1)
-            own = np.where(rows[at] == skip, at, -1)
         if width == 0:
             return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
+        own = np.full(len(X), -1, dtype=np.intp) if skip is None else self.positions(code, skip)
         engine = self._engine(code)
         with config_context(working_memory=_WORKING_MEMORY):
             distance, found = engine.kneighbors(X, n_neighbors=width)

@@ -57,7 +57,8 @@ class TransformedIndex:
         made = self._made[code]
         if made is None:
             return self.plain.kneighbors(X, code, k, skip)
-        distance, at = made.kneighbors(self._of(X), 0, k, self._places(code, skip))
+        own = None if skip is None else self.plain.positions(code, skip)
+        distance, at = made.kneighbors(self._of(X), 0, k, own)
         return distance, np.where(at >= 0, self.plain._rows[code][at], -1)
 
     def kth_distance(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> FloatArray:
@@ -65,12 +66,5 @@ class TransformedIndex:
         made = self._made[code]
         if made is None:
             return self.plain.kth_distance(X, code, k, skip)
-        return made.kth_distance(self._of(X), 0, k, self._places(code, skip))
-
-    def _places(self, code: int, skip: IntArray | None) -> IntArray | None:
-        """Return where in the class the rows to leave out stand; -1 for those of other classes."""
-        if skip is None:
-            return None
-        rows = self.plain._rows[code]
-        at = np.minimum(np.searchsorted(rows, skip), len(rows) - 1)
-        return np.where(rows[at] == skip, at, -1)
+        own = None if skip is None else self.plain.positions(code, skip)
+        return made.kth_distance(self._of(X), 0, k, own)

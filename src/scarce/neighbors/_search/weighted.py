@@ -33,10 +33,7 @@ def list_classes(index: ClassIndex, X: NDArray, width: int, skip: IntArray | Non
     for code, numbers in enumerate(index._rows):
         distance, found = index.kneighbors(X, code, width, skip)
         position = np.where(found >= 0, np.searchsorted(numbers, found), -1)
-        own = np.full(len(X), -1, dtype=np.intp)
-        if skip is not None:
-            at = np.minimum(np.searchsorted(numbers, skip), len(numbers) - 1)
-            own = np.where(numbers[at] == skip, at, -1)
+        own = np.full(len(X), -1, dtype=np.intp) if skip is None else index.positions(code, skip)
         listed.append(Listed(index._X[code], numbers, own, distance, position))
     return listed
 
