@@ -26,7 +26,7 @@ def every_threshold(scores):
 
 
 def objective_value(objective, scores, y, threshold, weight, gains=None, period=None):
-    """What a threshold is worth, or None where it is not allowed."""
+    """The value of a threshold, or None where it is not allowed."""
     tp, fp, tn, fn = confusion(scores, y, threshold, weight)
     name = type(objective).__name__
     tpr, tnr = tp / (tp + fn), tn / (tn + fp)
@@ -228,7 +228,7 @@ def bootstrap_figures(metric, y, scores, n_resamples, random_state):
 
 
 def payment_history(second, customer, cents, shop):
-    """What each customer did before each payment, read off the earlier rows."""
+    """The earlier payments of each customer before each payment, read off the earlier rows."""
     day = 86_400
     rows = []
     for i in range(len(second)):
@@ -250,7 +250,7 @@ def payment_history(second, customer, cents, shop):
 
 
 def column_contributions(score, frame, usual):
-    """What each column adds to each row's score: one row, one column and one usual value at a time."""
+    """The part of each column in each row's score: one row, one column and one usual value at a time."""
     added = np.zeros((len(frame), len(usual)))
     for i in range(len(frame)):
         for j, name in enumerate(usual):
@@ -287,11 +287,11 @@ def weighted_neighbors(X, query, weight, k, skip=None):
 def informative_neighbors(X, y, query, k, gamma, factors=None, skip=None):
     """The k nearest as (P up to a factor, informativeness, row), the most informative first.
 
-    1 - P is written as what the others have, which is exact where P is all but 1.
+    1 - P is written as the sum of the others, which is exact where P is all but 1.
     """
     rows = [j for j in range(len(X)) if j != skip]
     factors = np.ones(len(X)) if factors is None else factors
-    told = []
+    weighted = []
     for distance, j in weighted_neighbors(X, query, factors, k, skip):
         eta = sum(y[other] == y[j] for other in rows) / len(rows)
         product = 1.0
@@ -299,11 +299,11 @@ def informative_neighbors(X, y, query, k, gamma, factors=None, skip=None):
             if y[other] != y[j]:
                 square = sum((float(a) - float(b)) ** 2 for a, b in zip(X[j], X[other], strict=True))
                 product *= 1 - min(np.exp(-square / gamma), 1 - 1e-12)
-        told.append((np.exp(-(distance**2) / gamma) ** eta * product ** (1 - eta), j))
-    total = sum(p for p, _ in told)
+        weighted.append((np.exp(-(distance**2) / gamma) ** eta * product ** (1 - eta), j))
+    total = sum(p for p, _ in weighted)
     out = []
-    for a, (p, j) in enumerate(told):
-        rest = sum(q for b, (q, _) in enumerate(told) if b != a) / total
+    for a, (p, j) in enumerate(weighted):
+        rest = sum(q for b, (q, _) in enumerate(weighted) if b != a) / total
         out.append((p, -p / total * np.log(rest) if rest > 0 else np.inf, j))
     return sorted(out, key=lambda one: -one[0])
 
@@ -570,7 +570,7 @@ def ccnnd_winner(found):
 
 
 def ccnnd_score(found):
-    """The difference of two shares, and what orders equal differences."""
+    """The difference of two shares, and the number that orders equal differences."""
     (p_negative, far, _), (p_positive, near, _) = found
     if far == near:
         return float(p_positive - p_negative), 0.0

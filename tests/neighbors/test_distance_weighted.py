@@ -23,8 +23,8 @@ def test_distance_weighted_vote(weights, table, k):
     model = DistanceWeightedKNN(k, weights=weights, pos_label=1).fit(X, y)
     sums = [naive.distance_weighted_sums(d, y, k, weights) for d in naive.distances(X, X)]
     np.testing.assert_array_equal(model.predict(X), [s[1] > s[0] + 1e-12 for s in sums])
-    for told, expected in zip(model.explain(X), sums, strict=True):
-        votes = [n["vote"] for n in told["neighbors"] if n["label"] == 1]
+    for explained, expected in zip(model.explain(X), sums, strict=True):
+        votes = [n["vote"] for n in explained["neighbors"] if n["label"] == 1]
         assert sum(votes) == pytest.approx(expected[1])
 
 
@@ -47,9 +47,9 @@ def test_distance_weights_by_hand():
     X, y = [[0.0], [2.0], [3.0]], [1, 0, 0]
     s = 1 / 1.5 - 1 / 0.5 - 1 / 1.5
     assert DistanceWeightedKNN(3).fit(X, y).score_samples([[1.5]]) == pytest.approx(s / (1 - s))
-    # Dudani: 1 for the nearest, 0 for the farthest.
-    dudani = DistanceWeightedKNN(3, weights="linear").fit(X, y)
-    np.testing.assert_allclose(dudani.score_samples([[1.5], [0.5]]), [-1.0, 1 - 1 / 2])
+    # Linear: 1 for the nearest, 0 for the farthest.
+    linear = DistanceWeightedKNN(3, weights="linear").fit(X, y)
+    np.testing.assert_allclose(linear.score_samples([[1.5], [0.5]]), [-1.0, 1 - 1 / 2])
 
 
 def test_only_rows_at_the_query_vote():

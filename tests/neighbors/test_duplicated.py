@@ -21,8 +21,8 @@ def test_duplicated_vote(table, k):
     model = DuplicatedKNN(k, pos_label=1).fit(X, y)
     expected = [naive.duplicated_vote(d, y, k) for d in naive.distances(X, X)]
     np.testing.assert_array_equal(model.predict(X), expected)
-    for told, called in zip(model.explain(X), expected, strict=True):
-        votes = {c: sum(n["vote"] for n in told["neighbors"] if n["label"] == c) for c in (0, 1)}
+    for explained, called in zip(model.explain(X), expected, strict=True):
+        votes = {c: sum(n["vote"] for n in explained["neighbors"] if n["label"] == c) for c in (0, 1)}
         assert sum(votes.values()) == min(k, model.copies_ * y.sum() + (y == 0).sum())
         assert (votes[1] > votes[0]) == called
 

@@ -86,7 +86,7 @@ def test_mean_distance_over_many_tiles(dtype):
     assert FRKNN(radius="half_mean").fit(X, y).radius_ == pytest.approx(expected / 2, rel=1e-13)
 
 
-def test_a_sampled_radius_says_its_error(monkeypatch):
+def test_a_sampled_radius_has_an_error(monkeypatch):
     X, y = rare(1000, 7)
     exact = GFRNN(radius="mean").fit(X, y).radius_
     monkeypatch.setattr(_fixed_radius, "_EXACT_ROWS", 999)

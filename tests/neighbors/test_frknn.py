@@ -42,7 +42,7 @@ def test_frknn_with_all_neighbours_is_frnn():
 def test_equal_shares_are_ordered_and_different_ones_are_not_changed():
     X, y = rare()
     model = FRKNN(5, np.inf).fit(X, y)
-    votes = np.array([told["positive_votes"] for told in model.explain(X)])
+    votes = np.array([explained["positive_votes"] for explained in model.explain(X)])
     score = model.score_samples(X)
     levels = [score[votes == v] for v in range(6) if (votes == v).any()]
     assert all(low.max() < high.min() for low, high in pairwise(levels))
@@ -50,11 +50,13 @@ def test_equal_shares_are_ordered_and_different_ones_are_not_changed():
 
 def test_explain_names_the_rows_that_voted():
     X, y = rare(200, 4)
-    for told in FRKNN(5, "mean").fit(X, y).explain(X):
-        assert told["positive_votes"] == len(told["positives"])
-        assert told["negative_votes"] == len(told["negatives"])
-        assert sum(row["share"] for row in told["positives"] + told["negatives"]) == pytest.approx(1)
-        assert round(told["score"], 6) == pytest.approx(sum(row["share"] for row in told["positives"]), abs=1e-6)
+    for explained in FRKNN(5, "mean").fit(X, y).explain(X):
+        assert explained["positive_votes"] == len(explained["positives"])
+        assert explained["negative_votes"] == len(explained["negatives"])
+        assert sum(row["share"] for row in explained["positives"] + explained["negatives"]) == pytest.approx(1)
+        assert round(explained["score"], 6) == pytest.approx(
+            sum(row["share"] for row in explained["positives"]), abs=1e-6
+        )
 
 
 def test_bad_number_of_neighbours():

@@ -14,8 +14,8 @@ def test_a_row_on_the_circle_is_outside():
 
 
 def test_equal_distances_are_outside_their_own_mean():
-    # The corners of a simplex: each is as far from the others as the mean says, but for rounding.
+    # The corners of a simplex: each is as far from the others as the mean, but for rounding.
     X = np.eye(11) * 0.1
     y = np.arange(11) % 3 == 0
-    told = FRNN("mean").fit(X, y).explain(X)
-    assert all(row["positive_votes"] + row["negative_votes"] == 1 for row in told)
+    explained = FRNN("mean").fit(X, y).explain(X)
+    assert all(row["positive_votes"] + row["negative_votes"] == 1 for row in explained)

@@ -86,7 +86,7 @@ def test_gamma_and_threshold_exclude_each_other():
         GammaKNN(gamma=0.5, threshold="f1").fit([[0.0], [1.0]], [0, 1])
 
 
-def test_too_few_positives_to_win_a_vote_is_said():
+def test_too_few_positives_to_win_a_vote_cause_a_warning():
     with pytest.warns(UserWarning, match="needs 2 positive neighbours"):
         GammaKNN(3).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 0, 0])
     with pytest.warns(UserWarning, match="more than the 3 training rows"):
@@ -102,22 +102,22 @@ def test_weights_count_in_the_choice_of_gamma():
 # Explanations
 
 
-def test_explain_names_the_rows_that_spoke():
+def test_explain_names_the_rows_that_decide():
     X = np.array([[0.0, 0.0], [3.0, 4.0], [10.0, 0.0], [0.0, 1.0]])
     y = np.array([1, 0, 0, 0])
-    (told,) = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
-    assert told["positives"] == [{"row": 0, "distance": 1.0}]
-    assert told["negatives"] == [{"row": 3, "distance": 2.0}]
-    assert told["score"] == pytest.approx(2 / 3)
-    assert told["positive_share"] == {"x0": 0.0, "x1": 1.0}
-    assert sum(told["negative_share"].values()) == pytest.approx(1)
+    (explained,) = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
+    assert explained["positives"] == [{"row": 0, "distance": 1.0}]
+    assert explained["negatives"] == [{"row": 3, "distance": 2.0}]
+    assert explained["score"] == pytest.approx(2 / 3)
+    assert explained["positive_share"] == {"x0": 0.0, "x1": 1.0}
+    assert sum(explained["negative_share"].values()) == pytest.approx(1)
 
 
 def test_explain_shares_add_up_and_other_metrics_have_none():
     X, y = make_classification(60, 4, weights=[0.8], random_state=0)
-    for told in GammaKNN(3).fit(X, y).explain(X[:5]):
-        assert sum(told["positive_share"].values()) == pytest.approx(1)
-        assert [n["distance"] for n in told["negatives"]] == sorted(n["distance"] for n in told["negatives"])
+    for explained in GammaKNN(3).fit(X, y).explain(X[:5]):
+        assert sum(explained["positive_share"].values()) == pytest.approx(1)
+        assert [n["distance"] for n in explained["negatives"]] == sorted(n["distance"] for n in explained["negatives"])
     assert "positive_share" not in GammaKNN(3, metric="cosine").fit(X, y).explain(X[:1])[0]
 
 

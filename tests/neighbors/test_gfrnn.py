@@ -1,4 +1,4 @@
-"""GFRNN: forces, masses, and what happens where they are equal."""
+"""GFRNN: forces, masses, and ties between them."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def test_all_candidates_at_one_distance():
     y = np.r_[np.ones(3), np.zeros(9)].astype(int)
     even = GFRNN(radius=1.1).fit(circle, y)
     assert even.score_samples([[0.0, 0.0]])[0] == pytest.approx(0.5)
-    assert even.predict([[0.0, 0.0]])[0] == 0  # the forces and the distances are equal: nothing speaks for positive
+    assert even.predict([[0.0, 0.0]])[0] == 0  # the forces and the distances are equal: negative wins
     fewer = np.concatenate((circle[:11], [[9.0, 9.0]]))
     assert GFRNN(radius=1.1).fit(fewer, y).predict([[0.0, 0.0]])[0] == 1
     assert FRNN(radius=1.1).fit(fewer, y).predict([[0.0, 0.0]])[0] == 0
@@ -34,7 +34,7 @@ def test_equal_forces_go_to_the_nearest():
     assert GFRNN(radius=5, fallback="negative").fit(X, y).predict(query)[0] == 0
 
 
-def test_rows_at_the_query_speak_alone_with_their_masses():
+def test_rows_at_the_query_pull_alone_with_their_masses():
     X = np.array([[0.0], [0.0], [0.0], [0.1], [0.1], [0.1], [5.0], [6.0]])
     y = np.array([1, 0, 0, 1, 1, 0, 0, 0])  # the mass of a positive is 5 / 3
     model = GFRNN(radius=1, pos_label=1).fit(X, y)
@@ -96,15 +96,15 @@ def test_queries_of_another_precision():
 
 def test_explain_names_the_rows_that_pulled():
     X, y = [[0.0], [2.0], [5.0], [0.5]], [1, 0, 0, 0]
-    told = GFRNN(radius=3).fit(X, y).explain([[1.0], [20.0]])
-    assert told[0]["decided_by"] == "forces"
-    assert (told[0]["positive_votes"], told[0]["negative_votes"]) == (1, 2)
-    assert told[0]["positives"] == [{"row": 0, "distance": 1.0, "share": 3 / 8}]
-    assert [row["row"] for row in told[0]["negatives"]] == [3, 1]
-    assert [row["share"] for row in told[0]["negatives"]] == pytest.approx([4 / 8, 1 / 8])
-    assert told[0]["score"] == pytest.approx(3 / 8)
-    assert told[1]["decided_by"] == "nearest"
-    assert told[1]["negatives"] == [{"row": 2, "distance": 15.0, "share": 0.0}]
+    explained = GFRNN(radius=3).fit(X, y).explain([[1.0], [20.0]])
+    assert explained[0]["decided_by"] == "forces"
+    assert (explained[0]["positive_votes"], explained[0]["negative_votes"]) == (1, 2)
+    assert explained[0]["positives"] == [{"row": 0, "distance": 1.0, "share": 3 / 8}]
+    assert [row["row"] for row in explained[0]["negatives"]] == [3, 1]
+    assert [row["share"] for row in explained[0]["negatives"]] == pytest.approx([4 / 8, 1 / 8])
+    assert explained[0]["score"] == pytest.approx(3 / 8)
+    assert explained[1]["decided_by"] == "nearest"
+    assert explained[1]["negatives"] == [{"row": 2, "distance": 15.0, "share": 0.0}]
 
 
 def test_bad_fallback():

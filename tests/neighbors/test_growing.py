@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scarce.neighbors import KENN, KRNN, PNN
 
 
-def test_growing_says_that_positives_are_too_few():
+def test_growing_warns_of_too_few_positives():
     for rule in (KRNN(2), PNN(3)):
         with pytest.warns(UserWarning, match="needs 2 positive rows, and there are 1"):
             rule.fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 0, 0])

@@ -17,10 +17,10 @@ from tests.small_tables import tables
 QUIET = pytest.mark.filterwarnings("ignore:n_neighbors=")
 
 
-def score_of(told, y, n_informative):
+def score_of(near, y, n_informative):
     """The score of the twin, or None where rows of both classes tie for the last place among the voters."""
-    voters = told[:n_informative]
-    edge = [y[j] for p, _, j in told if abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0]]
+    voters = near[:n_informative]
+    edge = [y[j] for p, _, j in near if abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0]]
     if len(set(edge)) > 1:
         return None
     margin = sum(2 * y[j] - 1 for _, _, j in voters)
@@ -39,8 +39,8 @@ def test_scores_are_those_of_the_paper(table, k, n_informative, gamma):
     k = min(k, len(X))
     for honest, score in ((False, model.score_samples(X)), (True, model.honest_scores(X, y))):
         for i in range(len(X)):
-            told = naive.informative_neighbors(X, y, X[i], k, model.gamma_, skip=i if honest else None)
-            expected = score_of(told, y, n_informative)
+            near = naive.informative_neighbors(X, y, X[i], k, model.gamma_, skip=i if honest else None)
+            expected = score_of(near, y, n_informative)
             if expected is not None:
                 assert score[i] == pytest.approx(expected, rel=1e-6)
 
@@ -55,9 +55,9 @@ def test_more_than_two_classes(table, k, n_informative):
     model = InformativeKNN(k, n_informative=n_informative, gamma=2.0).fit(X, y)
     predicted = model.predict(X)
     for i in range(len(X)):
-        told = naive.informative_neighbors(X, y, X[i], min(k, len(X)), model.gamma_)
-        voters = told[:n_informative]
-        if sum(abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0] for p, _, _ in told) > 1:
+        near = naive.informative_neighbors(X, y, X[i], min(k, len(X)), model.gamma_)
+        voters = near[:n_informative]
+        if sum(abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0] for p, _, _ in near) > 1:
             continue
         rank = {c: (sum(y[j] == c for _, _, j in voters), sum(s for _, s, j in voters if y[j] == c)) for c in range(3)}
         assert rank[predicted[i]][0] == max(rank.values())[0]
@@ -69,8 +69,8 @@ def test_a_row_among_the_other_class_is_not_informative():
     X = np.array([[0.0], [0.05], [1.2], [9.0]])
     y = np.array([1, 0, 0, 0])
     model = InformativeKNN(3, gamma=0.1).fit(X, y)
-    (told,) = model.explain([[-0.1]])
-    assert [n["row"] for n in told["neighbors"] if n["votes"]] != [0]
+    (near,) = model.explain([[-0.1]])
+    assert [n["row"] for n in near["neighbors"] if n["votes"]] != [0]
     assert model.predict([[-0.1]])[0] == 0
     alone = InformativeKNN(3, gamma=0.1).fit([[0.0], [1.05], [2.2], [9.0]], y)
     assert alone.predict([[-0.1]])[0] == 1
@@ -99,27 +99,27 @@ def test_scores_have_few_ties():
 def test_explain_adds_up():
     X, y = make_classification(100, 4, weights=[0.8], random_state=0)
     names = np.array(["theft", "fine"])[1 - y]
-    for told in InformativeKNN(5, n_informative=3).fit(X, names).explain(X[:10]):
-        assert [n["votes"] for n in told["neighbors"]] == [True, True, True, False, False]
-        surprise = [n["informativeness"] for n in told["neighbors"]]
+    for near in InformativeKNN(5, n_informative=3).fit(X, names).explain(X[:10]):
+        assert [n["votes"] for n in near["neighbors"]] == [True, True, True, False, False]
+        surprise = [n["informativeness"] for n in near["neighbors"]]
         assert surprise == sorted(surprise, reverse=True)
-        for n in told["neighbors"]:
+        for n in near["neighbors"]:
             assert n["class"] == names[n["row"]]
-        margin = sum(1 if n["class"] == "theft" else -1 for n in told["neighbors"][:3])
-        assert abs(told["score"] - margin) < 0.5
+        margin = sum(1 if n["class"] == "theft" else -1 for n in near["neighbors"][:3])
+        assert abs(near["score"] - margin) < 0.5
 
 
 def test_global_mode_follows_our_reading():
-    """Factors grow where rows spoke for the wrong class, and F1 decides how long it goes on."""
+    """Factors grow where rows voted for the wrong class, and F1 decides how long it goes on."""
     X, y = make_blobs([60, 20], 2, centers=np.array([[0, 0], [1.5, 0]]), random_state=1)
     model = InformativeKNN(5, n_informative=2, mode="global").fit(X, y)
 
     def twin_round(factors):
         uses, wrong, called = np.zeros(80), np.zeros(80), []
         for i in range(80):
-            told = naive.informative_neighbors(X, y, X[i], 5, model.gamma_, factors, skip=i)
-            called.append(score_of(told, y, 2) > 0)
-            for _, _, j in told[:2]:
+            near = naive.informative_neighbors(X, y, X[i], 5, model.gamma_, factors, skip=i)
+            called.append(score_of(near, y, 2) > 0)
+            for _, _, j in near[:2]:
                 uses[j] += 1
                 wrong[j] += y[j] != y[i]
         return f1_score(y, called), factors * np.exp(0.5 * (2 * wrong - uses) / np.maximum(uses, 1))

@@ -23,13 +23,13 @@ def test_kenn_is_the_vote_over_surfaces(table, k, confidence):
     expected = np.array(naive.kenn_radii(X, y, z))
     np.testing.assert_allclose(model.radii_, expected[y == 1], atol=1e-12)
     k = min(k, len(X))
-    for row, called, told in zip(X, model.predict(X), model.explain(X), strict=True):
+    for row, called, explained in zip(X, model.predict(X), model.explain(X), strict=True):
         votes = naive.kenn_votes(X, y, row, k, z)
         assert called == (2 * votes > k)
-        assert votes - 0.5 < told["score"] * k < votes + 0.5
-        assert sum(n["label"] == 1 for n in told["neighbors"]) == votes
-        assert len(told["neighbors"]) == k
-        for neighbor in told["neighbors"]:
+        assert votes - 0.5 < explained["score"] * k < votes + 0.5
+        assert sum(n["label"] == 1 for n in explained["neighbors"]) == votes
+        assert len(explained["neighbors"]) == k
+        for neighbor in explained["neighbors"]:
             assert neighbor["distance"] == pytest.approx(np.linalg.norm(X[neighbor["row"]] - row), abs=1e-6)
 
 
@@ -48,13 +48,13 @@ def test_kenn_by_hand():
     model = KENN(1, confidence=0.1).fit(X, y)
     np.testing.assert_array_equal(model.radii_, [2, 2, 0])
     # At 3.5 the negative row is 0.5 away, and the query is inside the ball of 2, by 0.5.
-    (told,) = model.explain([[3.5]])
-    assert told["neighbors"] == [{"row": 1, "distance": 1.5, "radius": 2.0, "label": 1}]
-    assert told["score"] > model.threshold_
+    (explained,) = model.explain([[3.5]])
+    assert explained["neighbors"] == [{"row": 1, "distance": 1.5, "radius": 2.0, "label": 1}]
+    assert explained["score"] > model.threshold_
     # A lone positive row has no ball.
     assert KENN(1).fit(X[2:], y[2:]).radii_.tolist() == [0]
 
 
-def test_kenn_says_that_positives_are_too_few():
+def test_kenn_warns_of_too_few_positives():
     with pytest.warns(UserWarning, match="than the 1 there are"):
         KENN(3).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 0, 0])

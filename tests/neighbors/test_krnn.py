@@ -21,12 +21,12 @@ def test_krnn_is_the_walk(table, k, confidence):
     X, y = table
     model = KRNN(k, confidence=confidence, pos_label=1).fit(X, y)
     called, score = model.predict(X), model.score_samples(X)
-    for i, (distance, told) in enumerate(zip(naive.distances(X, X), model.explain(X), strict=True)):
+    for i, (distance, explained) in enumerate(zip(naive.distances(X, X), model.explain(X), strict=True)):
         p, nn, probability, raised = naive.krnn(distance, y, k, norm.isf(confidence / 2))
-        assert (told["n_positives"], told["n_negatives"], told["adjusted"]) == (p, nn, raised)
-        assert told["probability"] == pytest.approx(probability)
-        assert called[i] == (told["probability"] > 0.5)
-        assert score[i] <= told["probability"]
+        assert (explained["n_positives"], explained["n_negatives"], explained["adjusted"]) == (p, nn, raised)
+        assert explained["probability"] == pytest.approx(probability)
+        assert called[i] == (explained["probability"] > 0.5)
+        assert score[i] <= explained["probability"]
 
 
 def test_krnn_on_continuous_rows_is_the_walk():
@@ -43,10 +43,10 @@ def test_krnn_extends_over_a_run_of_positives_by_hand():
     # From 0: positive, negative, then three positives in a row up to the negative at 9.
     X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [9.0], [10.0], [11.0]])
     y = np.array([1, 0, 1, 1, 1, 0, 0, 0])
-    (told,) = KRNN(2, pos_label=1).fit(X, y).explain([[0.0]])
-    assert (told["n_positives"], told["n_negatives"], told["radius"]) == (4, 1, 3.0)
-    assert told["probability"] == pytest.approx((4 + 1 / 8) / (4 + 1 + 2 / 8))
-    assert told["positives"] == [{"row": 0, "distance": 1.0}, {"row": 2, "distance": 3.0}]
+    (explained,) = KRNN(2, pos_label=1).fit(X, y).explain([[0.0]])
+    assert (explained["n_positives"], explained["n_negatives"], explained["radius"]) == (4, 1, 3.0)
+    assert explained["probability"] == pytest.approx((4 + 1 / 8) / (4 + 1 + 2 / 8))
+    assert explained["positives"] == [{"row": 0, "distance": 1.0}, {"row": 2, "distance": 3.0}]
 
 
 def test_krnn_without_a_positive_row_raises_nothing():

@@ -93,13 +93,13 @@ def test_a_negative_row_among_positives_loses_its_region():
 def test_explain_names_the_two_rows():
     X, y = make_classification(80, 3, n_informative=3, n_redundant=0, weights=[0.8], random_state=0)
     model = LocallyWeightedNN().fit(X, y)
-    for row, told in zip(X[:10] + 0.1, model.explain(X[:10] + 0.1), strict=True):
+    for row, explained in zip(X[:10] + 0.1, model.explain(X[:10] + 0.1), strict=True):
         for side, code in (("positive", 1), ("negative", 0)):
-            assert y[told[side]["row"]] == code
-            assert told[side]["distance"] == pytest.approx(np.linalg.norm(row - X[told[side]["row"]]))
-        ratio = told["negative"]["distance"] * told["negative"]["weight"]
-        ratio /= told["positive"]["distance"] * told["positive"]["weight"]
-        assert told["score"] == pytest.approx(np.log(ratio))
+            assert y[explained[side]["row"]] == code
+            assert explained[side]["distance"] == pytest.approx(np.linalg.norm(row - X[explained[side]["row"]]))
+        ratio = explained["negative"]["distance"] * explained["negative"]["weight"]
+        ratio /= explained["positive"]["distance"] * explained["positive"]["weight"]
+        assert explained["score"] == pytest.approx(np.log(ratio))
 
 
 def test_sample_weights_count_in_the_ascent():

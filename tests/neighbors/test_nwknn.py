@@ -72,9 +72,9 @@ def test_neighbor_weights_by_hand():
 
 def test_explains_several_classes():
     model = NWKNN(2, c=1).fit([[0.0], [1.0], [4.0], [5.0]], ["c", "a", "b", "b"])
-    (told,) = model.explain([[0.0]])
-    assert told["score"] == [0.5, 0.0, 1.0]
-    assert told["neighbors"] == [
+    (explained,) = model.explain([[0.0]])
+    assert explained["score"] == [0.5, 0.0, 1.0]
+    assert explained["neighbors"] == [
         {"row": 0, "distance": 0.0, "label": "c", "vote": 1.0},
         {"row": 1, "distance": 1.0, "label": "a", "vote": 0.5},
     ]

@@ -21,10 +21,10 @@ def test_pnn_is_the_walk(table, k, confidence):
     X, y = table
     model = PNN(k, confidence=confidence, pos_label=1).fit(X, y)
     called, score = model.predict(X), model.score_samples(X)
-    for i, (distance, told) in enumerate(zip(naive.distances(X, X), model.explain(X), strict=True)):
+    for i, (distance, explained) in enumerate(zip(naive.distances(X, X), model.explain(X), strict=True)):
         p, nn, probability, positive = naive.pnn(distance, y, k, norm.isf(confidence))
-        assert (told["n_positives"], told["n_negatives"]) == (p, nn)
-        assert told["probability"] == pytest.approx(probability)
+        assert (explained["n_positives"], explained["n_negatives"]) == (p, nn)
+        assert explained["probability"] == pytest.approx(probability)
         assert called[i] == positive
         assert p / (p + nn + 1) - 1e-12 <= score[i] - positive <= p / (p + nn) + 1e-12
 
@@ -34,7 +34,7 @@ def test_pnn_on_continuous_rows_is_the_walk():
     model = PNN().fit(X[:300], y[:300])
     walks = [naive.pnn(d, y[:300], 3, norm.isf(0.2)) for d in naive.distances(X[:300], X[300:])]
     np.testing.assert_array_equal(model.predict(X[300:]), [positive for *_, positive in walks])
-    # The bias adds to what the nearest neighbours call positive, and takes nothing away.
+    # The bias adds to the rows that the nearest neighbours call positive, and takes nothing away.
     plain = KNeighborsClassifier(3).fit(X[:300], y[:300]).predict(X[300:])
     assert (model.predict(X[300:]) >= plain).all()
     assert model.predict(X[300:]).sum() > plain.sum()

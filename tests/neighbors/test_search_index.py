@@ -28,7 +28,7 @@ def test_nearest(metric, table, k, algorithm, loo):
             found = number[i] >= 0
             assert found.sum() == len(expected)
             np.testing.assert_allclose(distance[i, found], [d for d, _ in expected], rtol=1e-6, atol=1e-7)
-            # Which of several equally far rows is found is the engine's choice; each must be as far as it says.
+            # Which of several equally far rows is found is the engine's choice; each must be as far as its distance.
             for d, row in zip(distance[i, found], number[i, found], strict=True):
                 assert y[row] == code
                 assert row != (i if loo else None)
@@ -67,7 +67,7 @@ def test_row_that_is_not_there():
     ("metric", "algorithm", "message"),
     [("furlong", "auto", "'furlong' is not a metric. Use one of"), ("cosine", "kd_tree", "cosine")],
 )
-def test_a_metric_that_cannot_be_served_is_said_at_once(metric, algorithm, message):
+def test_a_metric_that_cannot_be_served_is_refused_at_once(metric, algorithm, message):
     with pytest.raises(ValueError, match=message):
         ClassIndex(metric, algorithm=algorithm).fit(np.zeros((2, 1)), np.array([0, 1]))
 
@@ -80,7 +80,7 @@ def test_engine_follows_the_measurements():
 
 
 def test_no_array_of_queries_times_rows(monkeypatch):
-    # 30,000 x 30,000 distances would be 7.2 GB; what a search may hold is a few blocks.
+    # 30,000 x 30,000 distances would be 7.2 GB; a search may hold a few blocks.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30_000, 4))
     y = (np.arange(30_000) % 50 == 0).astype(np.intp)

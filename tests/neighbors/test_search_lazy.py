@@ -1,4 +1,4 @@
-"""The lazy search for the F1-optimal cut finds what scoring every row finds."""
+"""The lazy search for the F1-optimal threshold finds the one of all exact scores."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def bounded_scores(draw):
 @given(
     case=bounded_scores(), first=st.integers(1, 9), weighted=st.booleans(), high=st.sampled_from([0.3, 0.5, 0.75, 2.0])
 )
-def test_same_cut_as_with_every_score(case, first, weighted, high):
+def test_same_threshold_as_with_every_score(case, first, weighted, high):
     scores, y, bound, weight = case
     weight = weight if weighted and weight[y == 1].any() and weight[y == 0].any() else None
     asked = []
@@ -35,7 +35,7 @@ def test_same_cut_as_with_every_score(case, first, weighted, high):
 
     try:
         expected = FBeta(1).best_threshold(scores, y, weight, between=(0.0, high)).threshold
-    except ValueError:  # no threshold of the interval makes a cut
+    except ValueError:  # there is no threshold in the interval
         return
     assert lazy_f1_threshold(exact, bound, y, weight, (0.0, high), first) == expected
     assert len(asked) == len(set(asked))
@@ -51,8 +51,8 @@ def test_only_rows_that_may_matter_are_scored():
         asked.extend(rows.tolist())
         return scores[rows]
 
-    cut = lazy_f1_threshold(exact, scores + 0.01, y, None, (0.0, 1.0), first=256)
-    assert cut == FBeta(1).best_threshold(scores, y, between=(0.0, 1.0)).threshold
+    found = lazy_f1_threshold(exact, scores + 0.01, y, None, (0.0, 1.0), first=256)
+    assert found == FBeta(1).best_threshold(scores, y, between=(0.0, 1.0)).threshold
     assert len(asked) < 2_000
 
 

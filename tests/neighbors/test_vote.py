@@ -86,7 +86,7 @@ def test_bad_options(model, message):
         model.fit([[0.0], [1.0]], [0, 1])
 
 
-def test_too_many_neighbors_are_said():
+def test_too_many_neighbors_cause_a_warning():
     X, y = [[0.0], [1.0], [2.0]], [1, 0, 0]
     for rule in (DistanceWeightedKNN, NWKNN, DuplicatedKNN):
         with pytest.warns(UserWarning, match="n_neighbors=4 is more than the 3 training rows"):

@@ -188,9 +188,9 @@ def solve_dual(
 
     The rows are scaled so that the farthest is at distance 1. The last coordinate is the multiplier of R >= 0, the
     others are α, within [0, 1/n]. Steps along single coordinates find the face of the box, an exact minimisation
-    on that face follows, until no coordinate has a reason to move.
+    on that face follows, until no coordinate moves.
 
-    Returns R and what is left of the violation. Afterwards g holds v'Mv - R for each row.
+    Returns R and the remaining violation. Afterwards g holds v'Mv - R for each row.
     """
     a, b = 0.5 / lam, 0.5 / mu
     radius, worst = _gradient(gram, a, b, x, g), np.inf

@@ -1,4 +1,4 @@
-"""Loops of ME² over many rows: what ellipsoids say of rows by their border and by the negatives near the row."""
+"""Loops of ME² over many rows: scores by the border of an ellipsoid and by the negatives near the row."""
 
 from __future__ import annotations
 

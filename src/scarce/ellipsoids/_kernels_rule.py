@@ -2,7 +2,7 @@
 
 All rows are in one array, the positive ones, which are the centres, first. A metric is M = I + V'WV with V the local
 negatives seen from the centre and W diagonal; with few features M itself is at hand, with many an array of shape
-(0, 0) says that it is not. Threads share the centres or the queries, and nothing is summed across them.
+(0, 0) stands for it. Threads share the centres or the queries, and nothing is summed across them.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def _rule_of_one(
     mu: FloatArray,
     lam: FloatArray,
     metric: FloatArray,
-    said: NDArray[np.bool_],
+    positives: NDArray[np.bool_],
 ) -> None:  # pragma: no cover - compiled
     n = len(local)
     reach = reach_of(rows, c, local)
@@ -334,7 +334,7 @@ def _rule_of_one(
             if count < 0:
                 count = _collect(rows, p, c, local, weight, metric, radius, reach, near, z, inside)
             positive, negative = _nearest_within(query, rows, p, c, local, weight, metric, inside[:count], z)
-            said[pair, place] = positive < negative
+            positives[pair, place] = positive < negative
 
 
 @njit(cache=True, nogil=True)
@@ -350,9 +350,9 @@ def rule_on_grid(
     mu: FloatArray,
     lam: FloatArray,
     explicit: bool,
-    said: NDArray[np.bool_],
+    positives: NDArray[np.bool_],
 ) -> None:  # pragma: no cover - compiled
-    """Write for each pair of mu and lam, and each query and slot, whether the ellipsoid there says positive.
+    """Write for each pair of mu and lam, and each query and slot, whether the row is positive by the ellipsoid there.
 
     Parameters
     ----------
@@ -365,4 +365,4 @@ def rule_on_grid(
     metric = np.empty((m, m))
     for i in range(len(local)):
         places = order[indptr[first + i] : indptr[first + i + 1]]
-        _rule_of_one(X, places, slots, rows, p, first + i, local[i], mu, lam, metric, said)
+        _rule_of_one(X, places, slots, rows, p, first + i, local[i], mu, lam, metric, positives)

@@ -57,8 +57,8 @@ class MLFPKNN(_LearnedKNN):
     margin, mu : float, default=1.0 and 0.1
         As in :class:`MLFP`.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the cut of highest F1 on honest scores, which scales the metric by the best factor; 0.5 is the
-        vote of the paper, which leaves it as learned.
+        "default" is the threshold of highest F1 on honest scores, which scales the metric by the best factor; 0.5 is
+        the vote of the paper, which leaves the metric as learned.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -73,8 +73,8 @@ class MLFPKNN(_LearnedKNN):
 
     Notes
     -----
-    Columns should be standardised. The honest score of a row is that among all other rows, under a metric learned from
-    the four fifths of the rows without it. `sample_weight` counts in the choice of the cut only.
+    Features should be standardised. The honest score of a row is that among all other rows, under a metric learned from
+    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only.
 
     References
     ----------
@@ -157,9 +157,9 @@ class IMLKNN(_LearnedKNN):
 
     Notes
     -----
-    Columns should be standardised. The honest score of a row is that among all other rows, after a map learned from
-    the four fifths of the rows without it. `sample_weight` counts in the choice of the cut only. In :meth:`explain` a
-    feature whose share is below 0 brings the two rows closer together, by way of the others.
+    Features should be standardised. The honest score of a row is that among all other rows, after a map learned from
+    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only. In
+    :meth:`explain` a feature whose share is below 0 brings the two rows closer together, by way of the others.
 
     References
     ----------

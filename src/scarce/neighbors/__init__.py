@@ -1,4 +1,4 @@
-"""Who is near? Nearest-neighbour methods for few positives."""
+"""Nearest-neighbour methods for few positives."""
 
 from scarce.neighbors._ccnnd import CCNND
 from scarce.neighbors._class_confidence import ClassConfidenceKNN

@@ -25,7 +25,7 @@ IntArray = NDArray[np.intp]
 
 
 class CCNND(RareEventClassifier):
-    """CCNND: nearest-neighbour distances, judged by what is usual within each class.
+    """CCNND: nearest-neighbour distances, compared with those that are usual within each class.
 
     For a row and each class take the distances to its k nearest rows of the class. The fit of the row is the share
     of the class's own rows whose k nearest of the class are all farther off, and the class of the largest share
@@ -68,7 +68,7 @@ class CCNND(RareEventClassifier):
     to the nearest row of another class. The text of the paper once has "less" for distances that are greater in its
     formula; the formula is right. The shares are not probabilities and do not add up to 1.
 
-    Distances are Euclidean, so features should be scaled. `sample_weight` says how much a row counts in the choice of
+    Distances are Euclidean, so features should be scaled. `sample_weight` is how much a row counts in the choice of
     the threshold, not how many copies of it exist.
 
     After any calls of `partial_fit` and `forget` the model is the same, to the last bit, as one fitted at once on the
@@ -221,7 +221,7 @@ class CCNND(RareEventClassifier):
         self._arrived += len(X)
 
     def _settle(self) -> Self:
-        """Bring up to date what depends on which rows there are."""
+        """Update the classes and the positive label, and mark the threshold as due."""
         self.classes_ = self.classes_[self.class_count_ > 0]
         self._stored.drop_empty()
         two = len(self.classes_) == 2

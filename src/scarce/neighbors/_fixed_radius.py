@@ -50,7 +50,7 @@ class FixedRadius(RareEventClassifier):
     }
     _multi_class = True
     _score_is_ratio = True
-    # The name of what decides, for explanations, and whether the fallback decides between equals too.
+    # What decides, by name, for explanations; and whether the fallback decides between equals too.
     _deciders: ClassVar[str] = "votes"
     _fallback_on_ties: ClassVar[bool] = False
 
@@ -110,22 +110,22 @@ class FixedRadius(RareEventClassifier):
         n_classes = len(self.index_.class_sizes)
         closeness = _shares(1 / np.maximum(inside.nearest, self._zero2))
         share = _shares(inside.support)
-        silent = ~inside.support.any(axis=1)
+        empty = ~inside.support.any(axis=1)
 
         tied = share >= share.max(axis=1, keepdims=True) - ROUNDING
         order = self._precedence
         if self.fallback == "nearest":
-            falls: NDArray[np.bool_] = silent | (self._fallback_on_ties & (tied.sum(axis=1) > 1))
+            falls: NDArray[np.bool_] = empty | (self._fallback_on_ties & (tied.sum(axis=1) > 1))
             among = np.where(tied, closeness, -1.0)
             nearest = among >= among.max(axis=1, keepdims=True) * (1 - ROUNDING)
             tied &= nearest | ~falls[:, None]
         winner = order[tied[:, order].argmax(axis=1)]
 
         score = (share + _FAINT * closeness) / (1 + _FAINT)
-        score[silent] = closeness[silent]
+        score[empty] = closeness[empty]
         if self.fallback == "negative":
-            score[silent] /= 2
-            score[silent, order[0]] += 0.5
+            score[empty] /= 2
+            score[empty, order[0]] += 0.5
         rows = np.arange(len(score))
         if n_classes > 2:
             score[rows, winner] = np.maximum(score[rows, winner], np.nextafter(score.max(axis=1), 2))
@@ -141,9 +141,9 @@ class FixedRadius(RareEventClassifier):
 
             score : float
             decided_by : {"votes", "forces", "nearest", "negative"}
-                Either of the last two where the rule was silent and `fallback` decided.
+                Either of the last two where the rule did not decide and `fallback` did.
             positive_votes, negative_votes : int
-                The number of training rows of both classes that were asked.
+                The number of training rows of both classes inside the radius, or that vote.
             positives, negatives : list of {"row", "distance", "share"}
                 The nearest of them by their number in `X` of `fit`, up to ten of each class, with their shares of all
                 votes or forces. Where there was none, the nearest row of each class, with a share of 0.
@@ -177,7 +177,7 @@ class FixedRadius(RareEventClassifier):
 
 
 class AllInside(FixedRadius):
-    """A rule that asks every row inside the radius."""
+    """A rule by all rows inside the radius."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class AllInside(FixedRadius):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _asked(self, X: NDArray, skip: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _measure(self, X: NDArray, skip: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._tiles.forces(X, self._inner_radius**2, self._zero2, skip)
 
 

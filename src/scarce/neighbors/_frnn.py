@@ -60,7 +60,7 @@ class FRNN(AllInside):
     """
 
     def _inside(self, X: NDArray, skip: IntArray | None) -> Inside:
-        _, votes, nearest = self._asked(X, skip)
+        _, votes, nearest = self._measure(X, skip)
         return Inside(votes, votes, nearest)
 
     @classmethod

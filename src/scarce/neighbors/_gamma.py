@@ -79,7 +79,7 @@ class GammaKNN(RareEventClassifier):
 
     Notes
     -----
-    `sample_weight` says how much a row counts in the choice of γ, not how many copies of it exist.
+    `sample_weight` is how much a row counts in the choice of γ, not how many copies of it exist.
 
     With a `metric_transform`, the honest score of a row is that among all other rows, under a metric learned from the
     four fifths of the rows without it. Such a score needs two rows of each class.

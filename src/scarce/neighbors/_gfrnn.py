@@ -78,7 +78,7 @@ class GFRNN(AllInside):
     _fallback_on_ties = True
 
     def _inside(self, X: NDArray, skip: IntArray | None) -> Inside:
-        force, votes, nearest = self._asked(X, skip)
+        force, votes, nearest = self._measure(X, skip)
         return Inside(force * self._masses, votes, nearest)
 
     @property

@@ -25,7 +25,7 @@ IntArray = NDArray[np.intp]
 class Walk(NamedTuple):
     """The rows that a walk from each query outwards met, by class, up to the radius of the last one needed.
 
-    `beyond`, in [0, 1], says how far the radius is from the last negative row that it includes towards the next.
+    `beyond`, in [0, 1], is how far the radius is from the last negative row that it includes towards the next.
     """
 
     positives: IntArray

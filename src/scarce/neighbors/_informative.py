@@ -90,7 +90,7 @@ class InformativeKNN(RareEventClassifier):
 
     Honest scores with ``mode="local"`` are leave-one-out: the row is taken out of the neighbours, of the shares η and
     of the products. Only the scale of γ, for which labels are not used, still knows it. With ``mode="global"`` they
-    come from stratified cross-fitting, 5 folds: a row left out changes all shares, hence who votes, and from round to
+    come from stratified cross-fitting, 5 folds: a row left out changes all shares, hence the votes, and from round to
     round the factors of ever more rows, so that it would take a fit for each. `sample_weight` counts in objectives
     only.
 

@@ -67,7 +67,7 @@ class LocallyWeightedNN(RareEventClassifier):
     one. Of two rows at the query itself the one of smaller weight is the nearer, and a tie is negative.
 
     Honest scores come from stratified cross-fitting, 5 folds: a row also shapes the weights of others, by up to 200
-    steps, and to leave out one at a time would be an ascent for each. `sample_weight` says how much a row counts in the
+    steps, and to leave out one at a time would take an ascent for each. `sample_weight` is how much a row counts in the
     g-mean that is ascended, and in objectives.
 
     References

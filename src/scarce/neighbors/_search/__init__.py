@@ -1,6 +1,6 @@
 """The search engine of the nearest-neighbour methods: indexes over rows, exact searches, and their compiled loops.
 
-It knows rows, classes and distances. It does not know the methods, which import what they need from here.
+It knows rows, classes and distances, and imports no method; the methods import from here.
 """
 
 from scarce.neighbors._search._kernels_informative import SURE, add_log_products

@@ -68,7 +68,7 @@ class ClassRows:
     Parameters
     ----------
     n_features : int
-        The number of columns.
+        The number of features.
     k : int
         How many neighbours are asked for. One more is kept, for when one is left out.
     """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-# What a weighted search returns for a distance of 0, times any weight, is below this.
+# A weighted search returns less than this for a distance of 0, whatever the weight.
 _ZERO = 1e-290
 
 
