@@ -47,6 +47,11 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
     estimator_ : outlier detector
         The detector, fitted.
 
+    See Also
+    --------
+    SVDD : The smallest ball around the rows, as a detector.
+    scarce.TunedThreshold : A classifier that learns from both classes.
+
     Notes
     -----
     `sample_weight` is how much a row counts in the objective; the detector does not see it.
@@ -117,6 +122,11 @@ class SVDD(OutlierMixin, BaseEstimator):
         a.
     offset_ : float
         -R². A row is an outlier if its score is less.
+
+    See Also
+    --------
+    OneClassClassifier : A detector as a classifier.
+    sklearn.svm.OneClassSVM : The same with a kernel.
 
     Notes
     -----

@@ -95,6 +95,12 @@ class ME2(RareEventClassifier):
         new negative rows from where the local ones are, with distances scaled as above. That mean is never more than
         1, so a bound above 1 is of no use.
 
+    See Also
+    --------
+    scarce.neighbors.KENN : Balls around positive rows.
+    scarce.neighbors.GammaKNN : A vote in which positive rows seem closer.
+    scarce.plotting.EllipsoidDisplay : A picture of the ellipsoids.
+
     Notes
     -----
     Distances need scaled features. `sample_weight` is how much a row counts in the choice of `mu`, `lam` and the

@@ -71,6 +71,12 @@ class MLFPKNN(_LearnedKNN):
     index_ : TransformedIndex
         The training rows by class.
 
+    See Also
+    --------
+    MLFP : The metric alone, as a transformer.
+    IMLKNN : The same vote after a map for both classes.
+    scarce.neighbors.GammaKNN : The same vote with one factor for all features.
+
     Notes
     -----
     Features should be standardised. The honest score of a row is that among all other rows, under a metric learned from
@@ -154,6 +160,12 @@ class IMLKNN(_LearnedKNN):
         The γ in use.
     index_ : TransformedIndex
         The training rows by class.
+
+    See Also
+    --------
+    IML : The map alone, as a transformer.
+    MLFPKNN : The same vote with a metric for distances to positive rows.
+    scarce.neighbors.GammaKNN : The same vote in plain distances.
 
     Notes
     -----

@@ -49,6 +49,11 @@ class IML(RareMetric):
     n_iter_ : int
         The iterations of L-BFGS.
 
+    See Also
+    --------
+    IMLKNN : γk-NN after this map.
+    LMNN : A map for any number of classes, each row counting the same.
+
     Notes
     -----
     With L the map, M = LᵀL and w = 1 - (share of the own class), L-BFGS from the identity lowers::

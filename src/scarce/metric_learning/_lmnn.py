@@ -56,6 +56,7 @@ class LMNN(LinearMetric):
 
     See Also
     --------
+    IML : A map for two classes of which one is rare.
     sklearn.neighbors.NeighborhoodComponentsAnalysis : A map for the same purpose, slower from some hundred rows on.
 
     Notes

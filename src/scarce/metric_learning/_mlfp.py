@@ -51,6 +51,11 @@ class MLFP(RareMetric):
     n_iter_ : int
         The iterations of L-BFGS.
 
+    See Also
+    --------
+    MLFPKNN : γk-NN with this metric.
+    IML : A map for the distances to both classes.
+
     Notes
     -----
     With w the weights, M = diag(w²) and d the plain distance, L-BFGS from w = 1 lowers::

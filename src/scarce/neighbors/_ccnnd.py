@@ -57,6 +57,11 @@ class CCNND(RareEventClassifier):
     threshold_ : float
         A row is called positive if its score is greater; None unless there are two classes.
 
+    See Also
+    --------
+    ClassConfidenceKNN : Votes by densities within the classes.
+    GammaKNN : A vote in which positive rows seem closer.
+
     Notes
     -----
     The score is the difference of the shares of the positive and the negative class. The default threshold is 0.

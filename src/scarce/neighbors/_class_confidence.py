@@ -60,6 +60,11 @@ class ClassConfidenceKNN(RareEventClassifier):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    CCNND : Distances compared with those within each class.
+    NWKNN : Votes by similarity and by the size of the class.
+
     Notes
     -----
     The density of a class is a mixture of up to three Gaussians with diagonal covariances, fitted by EM to the

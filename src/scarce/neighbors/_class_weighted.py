@@ -25,6 +25,11 @@ class ClassWeightedKNN(GammaKNN):
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is that of the γ above.
 
+    See Also
+    --------
+    GammaKNN : The same vote with a chosen γ.
+    NWKNN : Class sizes in the weights of the votes, not in the distances.
+
     References
     ----------
     R. Barandela, J. S. Sánchez, V. García, E. Rangel, "Strategies for learning in class imbalance problems",

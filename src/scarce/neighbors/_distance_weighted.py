@@ -50,6 +50,11 @@ class DistanceWeightedKNN(Vote):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    NWKNN : Weights by similarity and by the size of the class.
+    sklearn.neighbors.KNeighborsClassifier : The vote without honest scores and thresholds.
+
     Notes
     -----
     Of rows at the same distance that of the rarer class is taken first, so nothing depends on the order of the rows.

@@ -45,6 +45,11 @@ class DuplicatedKNN(Vote):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    ClassWeightedKNN : Shrunken distances in place of copies.
+    scarce.sampling.ResampledGammaKNN : Synthetic rows in place of copies.
+
     Notes
     -----
     Of rows at the same distance the positive one is taken first; half of the votes is not a majority.

@@ -41,6 +41,11 @@ class FRKNN(FixedRadius):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    FRNN : The vote of all rows inside.
+    GFRNN : Forces in place of votes, with more mass for the rare class.
+
     Notes
     -----
     Half of the votes is not enough: the query is negative. Where rows of both classes are equally far and not all of

@@ -40,6 +40,11 @@ class FRNN(AllInside):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    GFRNN : Forces in place of votes, with more mass for the rare class.
+    FRKNN : The vote of the nearest rows inside.
+
     Notes
     -----
     Half of the votes is not enough: the query is negative. With more than two classes most votes win, and of

@@ -77,6 +77,12 @@ class GammaKNN(RareEventClassifier):
     metric_transform_ : transformer
         The fitted transformer, if there is one.
 
+    See Also
+    --------
+    ClassWeightedKNN : The same vote with the γ of the class sizes.
+    scarce.sampling.ResampledGammaKNN : A second γ, for synthetic positives.
+    scarce.metric_learning.MLFPKNN : A factor for each feature in place of one γ.
+
     Notes
     -----
     `sample_weight` is how much a row counts in the choice of γ, not how many copies of it exist.

@@ -48,6 +48,11 @@ class GFRNN(AllInside):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    FRNN : The vote of the rows inside, without masses and distances.
+    FRKNN : The vote of the nearest rows inside.
+
     Notes
     -----
     Where training rows are at the query itself, they alone pull, with their masses.

@@ -83,6 +83,11 @@ class InformativeKNN(RareEventClassifier):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    ClassConfidenceKNN : All neighbours vote, by their density within the class.
+    LocallyWeightedNN : A learned weight for each training row.
+
     Notes
     -----
     The score is the margin of the votes, and below it, with less than half a vote, the margin of informativeness:

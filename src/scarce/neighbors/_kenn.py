@@ -51,6 +51,11 @@ class KENN(RareEventClassifier):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    PNN : A neighbourhood that grows in place of balls.
+    scarce.ellipsoids.ME2 : Ellipsoids in place of balls.
+
     Notes
     -----
     The score is the share of positive votes, and orders equal shares by how much nearer the nearest positive row is

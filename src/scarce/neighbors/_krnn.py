@@ -45,6 +45,11 @@ class KRNN(Growing):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    PNN : A neighbourhood of half as many positive rows, and a bias in place of a raised posterior.
+    KENN : Positive rows with a reach of their own.
+
     Notes
     -----
     Distances are Euclidean. Of rows at the same distance the positive ones come first, so nothing depends on

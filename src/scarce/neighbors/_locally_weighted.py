@@ -52,6 +52,11 @@ class LocallyWeightedNN(RareEventClassifier):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    GammaKNN : One factor for all positive rows.
+    InformativeKNN : With ``mode="global"``, factors by how often a row misleads.
+
     Notes
     -----
     The formulas of the paper could not be had; these follow its abstract and the learning of prototypes by Paredes

@@ -54,6 +54,11 @@ class NWKNN(Vote):
     index_ : ClassIndex
         The training rows by class; rows of length 1 for the cosine.
 
+    See Also
+    --------
+    DistanceWeightedKNN : Weights by the distance alone.
+    ClassConfidenceKNN : Weights by the density within the class.
+
     Notes
     -----
     The method was made for texts and their cosine, and the paper that this library follows leaves the

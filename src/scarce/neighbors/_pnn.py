@@ -44,6 +44,11 @@ class PNN(Growing):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    KRNN : A neighbourhood of k positive rows, and a raised posterior.
+    KENN : Positive rows with a reach of their own.
+
     Notes
     -----
     The score is the share m / r of positive rows in the neighbourhood, plus 1 if the rule calls the query positive.

@@ -51,6 +51,12 @@ class ResampledClassifier(TunedThreshold):
     prior_, resampled_prior_ : float
         The share of positives, by weight, in the rows and in the resampled rows.
 
+    See Also
+    --------
+    scarce.TunedThreshold : The same threshold without resampling.
+    correct_prior : The correction of the probabilities.
+    SDC : A support vector machine on SMOTE's rows.
+
     Notes
     -----
     Honest scores come from stratified cross-fitting: to leave out one row at a time would take a fit for each.

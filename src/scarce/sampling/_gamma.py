@@ -73,6 +73,11 @@ class ResampledGammaKNN(RareEventClassifier):
     origin_ : ndarray of shape (n_rows,)
         The number in `X` of `fit` of each row of the index, -1 for a synthetic one.
 
+    See Also
+    --------
+    scarce.neighbors.GammaKNN : One γ, without resampling.
+    scarce.plotting.GammaPlaneDisplay : A picture of the plane of the two γ.
+
     Notes
     -----
     Honest distances are leave-one-out: the rows are resampled once, and a row is measured among what is left without

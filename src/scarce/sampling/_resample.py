@@ -42,6 +42,10 @@ class Resampled(NamedTuple):
         Their weights, if weights were given.
     gains : ndarray of shape (n_rows, 4) or None
         What their outcomes earn, if gains were given.
+
+    See Also
+    --------
+    resample : The function that returns it.
     """
 
     X: NDArray[Any]

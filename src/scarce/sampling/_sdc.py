@@ -54,6 +54,10 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
     estimator_ : SVC
         The machine.
 
+    See Also
+    --------
+    ResampledClassifier : Any classifier on resampled rows, with corrected probabilities.
+
     Notes
     -----
     Honest scores come from stratified cross-fitting, 5 folds: to leave out one row at a time would take a machine for

@@ -35,6 +35,10 @@ class ClassIndex:
         As in scikit-learn's ``NearestNeighbors``.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
         "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`).
+
+    See Also
+    --------
+    sklearn.neighbors.NearestNeighbors : The engine that serves each class.
     """
 
     def __init__(
