@@ -29,7 +29,7 @@ SEARCH: dict[str, list[Any]] = {
 
 
 def voters(n_neighbors: int, n_rows: int) -> int:
-    """Return how many neighbours there are to ask, and warn in the name of `fit` if these are fewer than wanted."""
+    """Return the number of neighbours that vote, and warn the caller of `fit` if there are too few rows."""
     if n_neighbors > n_rows:
         warnings.warn(f"n_neighbors={n_neighbors} is more than the {n_rows} training rows.", stacklevel=4)
     return min(n_neighbors, n_rows)

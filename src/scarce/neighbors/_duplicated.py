@@ -96,7 +96,7 @@ class DuplicatedKNN(Vote):
 
     @property
     def copies_(self) -> int:
-        """How often each positive row counts."""
+        """The number of copies of each positive row."""
         return _copies(self.index_.class_sizes)
 
     def _rate(self, X: NDArray, skip: IntArray | None, sizes: IntArray) -> FloatArray:

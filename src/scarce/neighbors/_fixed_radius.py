@@ -14,7 +14,7 @@ from scarce.base import RareEventClassifier
 from scarce.neighbors._search import ClassIndex, RowTiles
 from scarce.objectives import Objective
 
-__all__ = ["ROUNDING", "AllInside", "FixedRadius", "Inside"]
+__all__ = ["SAME", "AllInside", "FixedRadius", "Inside"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -22,7 +22,7 @@ IntArray = NDArray[np.intp]
 # Up to so many rows the mean distance is that of all pairs.
 _EXACT_ROWS = 20_000
 # Numbers this close, relative to their size, are taken for equal: a radius or a tie must not hang on the last bits.
-ROUNDING = 1e-12
+SAME = 1e-12
 # The weight of the nearest rows beside the rule's own share: it orders equal shares and is too small to change others.
 _FAINT = 1e-9
 # Rows of each class that an explanation names.
@@ -62,7 +62,7 @@ class FixedRadius(RareEventClassifier):
         if not np.isfinite(spread):
             raise ValueError("The squared distances between rows are too large for a number. Scale the features of X.")
         # Rows this close are taken for the same. The floor keeps the reciprocal of the square a number.
-        self._zero2 = max((ROUNDING * spread) ** 2, 1e-280)
+        self._zero2 = max((SAME * spread) ** 2, 1e-280)
         self.radius_, self.radius_error_ = self._find_radius(tiles, spread)
         self._keep(tiles)
 
@@ -80,7 +80,7 @@ class FixedRadius(RareEventClassifier):
     @property
     def _inner_radius(self) -> float:
         """The radius less rounding, since a row on the circle is outside."""
-        return self.radius_ * (1 - ROUNDING)
+        return self.radius_ * (1 - SAME)
 
     @property
     def _precedence(self) -> IntArray:
@@ -112,12 +112,12 @@ class FixedRadius(RareEventClassifier):
         share = _shares(inside.support)
         empty = ~inside.support.any(axis=1)
 
-        tied = share >= share.max(axis=1, keepdims=True) - ROUNDING
+        tied = share >= share.max(axis=1, keepdims=True) - SAME
         order = self._precedence
         if self.fallback == "nearest":
             falls: NDArray[np.bool_] = empty | (self._fallback_on_ties & (tied.sum(axis=1) > 1))
             among = np.where(tied, closeness, -1.0)
-            nearest = among >= among.max(axis=1, keepdims=True) * (1 - ROUNDING)
+            nearest = among >= among.max(axis=1, keepdims=True) * (1 - SAME)
             tied &= nearest | ~falls[:, None]
         winner = order[tied[:, order].argmax(axis=1)]
 
@@ -157,7 +157,7 @@ class FixedRadius(RareEventClassifier):
         found = [self.index_.kneighbors(X, code, min(_NAMED, self.index_.class_sizes[code])) for code in (0, 1)]
         out = []
         for i in range(len(X)):
-            draw = self._fallback_on_ties and abs(share[i, 1] - share[i, 0]) <= ROUNDING
+            draw = self._fallback_on_ties and abs(share[i, 1] - share[i, 0]) <= SAME
             explanation: dict[str, Any] = {
                 "score": float(score[i]),
                 "decided_by": self.fallback if draw or total[i] == 0 else self._deciders,

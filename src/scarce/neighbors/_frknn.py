@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
 from scarce.neighbors._base import voters
-from scarce.neighbors._fixed_radius import ROUNDING, FixedRadius, Inside
+from scarce.neighbors._fixed_radius import SAME, FixedRadius, Inside
 from scarce.neighbors._search import RowTiles
 from scarce.objectives import Objective
 
@@ -99,9 +99,9 @@ class FRKNN(FixedRadius):
         nearest = distance[:, :, 0] ** 2
         distance[distance >= self._inner_radius] = np.inf
         last = np.sort(distance.reshape(len(X), -1), axis=1)[:, k - 1, None, None]
-        votes = (distance < last * (1 - ROUNDING)).sum(axis=2)
+        votes = (distance < last * (1 - SAME)).sum(axis=2)
         places = k - votes.sum(axis=1)
-        equal = (np.isfinite(distance) & (distance <= last * (1 + ROUNDING))).sum(axis=2) - votes
+        equal = (np.isfinite(distance) & (distance <= last * (1 + SAME))).sum(axis=2) - votes
         for code in self._precedence:
             taken = np.minimum(equal[:, code], places)
             votes[:, code] += taken
