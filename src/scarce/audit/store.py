@@ -34,7 +34,7 @@ TRUSTED_TYPES = (
     "numpy.dtype",
     "scarce.tables.encoding.DateParts",
     "scarce.neighbors._gamma.GammaKNN",
-    "scarce.neighbors._index.ClassIndex",
+    "scarce.neighbors._search.index.ClassIndex",
     "scarce.objectives.Budget",
     "scarce.objectives.Profit",
     "scarce.tuned.TunedThreshold",

@@ -123,7 +123,7 @@ def positive_margin(
     negative : ndarray of shape (n, k)
         The squared plain distances to the nearest negative rows, padded with infinity.
     weight : ndarray of shape (n,)
-        What each triplet of a row counts; below 0 for negative rows, whose positive neighbours are to be far.
+        The weight of each triplet of a row; below 0 for negative rows, whose positive neighbours are to be far.
     margin : float
         By how much the right class is to be nearer.
     """

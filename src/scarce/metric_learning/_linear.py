@@ -1,4 +1,4 @@
-"""What the metric learners share: a linear map whose factor L-BFGS finds."""
+"""The base of the metric learners: a linear map whose factor L-BFGS finds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The rows, with columns of like scale.
+            The rows, with features of like scale.
         y : array-like of shape (n_samples,)
             Their classes.
 
@@ -102,7 +102,7 @@ class RareMetric(LinearMetric):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # Not a classifier, but scikit-learn's checks ask here whether more than two classes will do.
+        # Not a classifier, but scikit-learn's checks read here whether more than two classes are allowed.
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 

@@ -56,6 +56,7 @@ class LMNN(LinearMetric):
 
     See Also
     --------
+    IML : A map for two classes of which one is rare.
     sklearn.neighbors.NeighborhoodComponentsAnalysis : A map for the same purpose, slower from some hundred rows on.
 
     Notes
@@ -79,7 +80,7 @@ class LMNN(LinearMetric):
     >>> from scarce.metric_learning import LMNN
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 10))
-    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)  # the other eight columns are noise
+    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)  # the other eight features are noise
     >>> plain = KNeighborsClassifier(3).fit(X[:100], y[:100]).score(X[100:], y[100:])
     >>> learned = make_pipeline(LMNN(), KNeighborsClassifier(3)).fit(X[:100], y[:100]).score(X[100:], y[100:])
     >>> learned > plain

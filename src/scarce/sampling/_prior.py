@@ -13,7 +13,7 @@ def correct_prior(proba: ArrayLike, prior_train: ArrayLike, prior_true: ArrayLik
 
     By Bayes' rule the odds of a class are multiplied by how much more frequent it truly is than it was in training.
     The order of the rows does not change. This is right where resampling changed how frequent the classes are and
-    not what their rows look like, which SMOTE keeps to only roughly.
+    not what their rows look like, which holds only roughly for SMOTE.
 
     Parameters
     ----------

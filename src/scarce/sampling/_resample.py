@@ -37,11 +37,15 @@ class Resampled(NamedTuple):
         True for rows that were made up and for further copies of a given row.
     parents : ndarray of shape (n_rows, 2)
         The numbers of the two given rows that a synthetic one lies between, the nearer first; twice that of `origin`
-        for a row that is given or a copy; -1 where the sampler does not tell.
+        for a row that is given or a copy; -1 where the sampler does not report them.
     sample_weight : ndarray of shape (n_rows,) or None
         Their weights, if weights were given.
     gains : ndarray of shape (n_rows, 4) or None
         What their outcomes earn, if gains were given.
+
+    See Also
+    --------
+    resample : The function that returns it.
     """
 
     X: NDArray[Any]
@@ -62,11 +66,11 @@ def resample(
     gains: ArrayLike | None = None,
     random_state: Any = None,
 ) -> Resampled:
-    """Resample rows and say of each whether it is real, and what it weighs and earns.
+    """Resample rows, and return for each whether it is real, its weight and its gains.
 
     A synthetic row of SMOTE lies on the line between two rows. Its weight and its gains lie at the same place
-    between theirs: a made-up fraud between one of 100 and one of 300 is of an amount between them. Who is whose
-    neighbour is decided by the features alone.
+    between theirs: a made-up fraud between one of 100 and one of 300 is of an amount between them. Neighbours
+    are found by the features alone.
 
     Parameters
     ----------
@@ -94,7 +98,7 @@ def resample(
     are, and a class of one row gets no synthetic ones. Nor does ADASYN make any where no row of the class has a
     neighbour of another.
 
-    imbalanced-learn does not tell between which two rows a synthetic one lies. For SMOTE, Borderline-SMOTE and ADASYN
+    imbalanced-learn does not report between which two rows a synthetic one lies. For SMOTE, Borderline-SMOTE and ADASYN
     it is found out exactly, from the digits of the rows' numbers, which are interpolated along with the features.
 
     Examples
@@ -159,11 +163,6 @@ def imblearn() -> Any:
     return imblearn
 
 
-def new_smote(**parameters: Any) -> Any:
-    """Return imbalanced-learn's SMOTE."""
-    return imblearn().over_sampling.SMOTE(**parameters)
-
-
 def _steps(sampler: Any, random_state: Any) -> list[Any]:
     """Return the sampler as steps that each only add rows or only select rows."""
     lib = imblearn()
@@ -207,19 +206,19 @@ def _apply(step: Any, state: State) -> State:
         return State(X, y, state.origin[selected], synthetic, state.parents[selected], state.carried[selected])
     if not np.array_equal(X[:n], state.X):
         raise ValueError(
-            f"{type(step).__name__} does not say where its rows come from: it has no sample_indices_ and does not "
+            f"{type(step).__name__} does not report where its rows come from: it has no sample_indices_ and does not "
             f"append to the given rows. Take one of {', '.join(SAMPLERS)}."
         )
     if state.carried.shape[1] and len(X) > n:
         raise ValueError(
-            f"{type(step).__name__} makes rows without saying from which, so they cannot be given weights or gains. "
-            f"Leave these out, or take one of {', '.join(SAMPLERS)}."
+            f"{type(step).__name__} does not report from which rows it makes others, so they cannot be "
+            f"given weights or gains. Leave these out, or take one of {', '.join(SAMPLERS)}."
         )
     return _extend(state, X, y, np.full((len(X) - n, 2), -1), np.empty((len(X), 0)))
 
 
 def _interpolate(step: Any, state: State, check_sampling_strategy: Any) -> State:
-    """Run SMOTE or its kin; what is carried is interpolated with the features."""
+    """Run SMOTE or its kin; the carried columns are interpolated with the features."""
     n, n_features = state.X.shape
     classes, sizes = np.unique(state.y, return_counts=True)
     wanted = check_sampling_strategy(step.sampling_strategy, state.y, "over-sampling")
