@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -18,12 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._honest import HonestScores, takes_times
 from scarce._sklearn import check_sample_weight
+from scarce._typing import FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
 from scarce.objectives import Budget, Objective, get_objective
 
 __all__ = ["RareEventClassifier"]
-
-FloatArray = NDArray[np.float64]
-GainsLike = ArrayLike | Callable[[Any], ArrayLike]
 
 
 class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
@@ -51,10 +49,10 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         A row is called positive if its score is greater; None with more than two classes.
     """
 
-    pos_label: Any
-    threshold: str | float | Objective
-    classes_: NDArray[Any]
-    pos_label_: Any
+    pos_label: Label
+    threshold: Threshold
+    classes_: Labels
+    pos_label_: Label
     threshold_: Any  # a float, or None with more than two classes
     n_features_in_: int
 
@@ -69,15 +67,15 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
     # For a method to implement ----------------------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         """Learn. `y` is 1 for positive rows and 0 for the others, or class codes with more than two classes."""
 
     @abstractmethod
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         """Score rows, higher for positive; one column for each class with more than two classes."""
 
     @abstractmethod
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         """Return the threshold of the method's own rule. Called after `_fit`, with the same arguments."""
 
     def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[ArrayLike | None]:
@@ -88,7 +86,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         return nullcontext(gains)
 
     @abstractmethod
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row, as plain data, what an auditor needs to read."""
 
     @classmethod
@@ -96,14 +94,14 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
     def _examples(cls) -> Iterator[Self]:
         """Yield the small instances that the common tests run, the default one first."""
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         return validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
 
     # For users to call ------------------------------------------------------------------------------------
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         gains: GainsLike | None = None,
@@ -147,7 +145,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
 
     def honest_scores(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         gains: GainsLike | None = None,
@@ -179,7 +177,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
             model._fit(X, target, weight)
             return model._compute_honest_scores(X, target, weight)
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: MatrixLike) -> FloatArray:
         """Return the score of each row: finite, higher for more likely positive.
 
         With more than two classes, one column for each.
@@ -187,7 +185,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         check_is_fitted(self)
         return np.asarray(self._score(self._check_X(X, reset=False)), dtype=np.float64)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return how far each row is beyond the threshold, in favour of ``classes_[1]``, as scikit-learn asks.
 
         This is ``score_samples(X) - threshold_`` where ``classes_[1]`` is the positive class, else its
@@ -202,14 +200,14 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         # A row on the threshold is negative, which is classes_[1] here, so 0 must become greater than 0.
         return np.where(margin > 0, -margin, np.maximum(-margin, np.nextafter(0, 1)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Labels:
         """Return the class of each row."""
         decision = self.decision_function(X)
         if decision.ndim == 2:
             return self.classes_[decision.argmax(axis=1)]
         return self.classes_[(decision > 0).astype(np.intp)]
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return a share for each class: the score squeezed into (0, 1), 1/2 at the threshold.
 
         It ranks and it agrees with `predict`, but it is not calibrated: wrap the estimator in scikit-learn's
@@ -238,7 +236,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
 
     # Validation and threshold -----------------------------------------------------------------------------
 
-    def _start(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    def _start(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
         """Validate the input and learn the classes; return the rows, the target codes and the weights."""
         self._validate_params()
         if y is None:
@@ -260,7 +258,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         self.pos_label_ = self.classes_[self._positive_code(np.bincount(code))]
         return X, (y == self.pos_label_).astype(np.intp), weight
 
-    def _positive_code(self, counts: NDArray[np.intp]) -> int:
+    def _positive_code(self, counts: IntArray) -> int:
         if self.pos_label is None:
             return int(counts[1] <= counts[0])
         found = np.flatnonzero(self.classes_ == self.pos_label)
@@ -281,8 +279,8 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
 
     def _choose_threshold(
         self,
-        X: Any,
-        y: NDArray[np.intp],
+        X: Rows,
+        y: IntArray,
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,

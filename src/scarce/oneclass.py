@@ -14,8 +14,8 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._sklearn import HasMethods, Interval, StrOptions, safe_indexing
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import Objective
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce.base import RareEventClassifier
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
 __all__ = ["SVDD", "OneClassClassifier"]
@@ -75,18 +75,18 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         fit_on: str = "negatives",
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.fit_on = fit_on
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(safe_indexing(X, np.isin(y, _CODES[self.fit_on])))
         self._background = usual_rows(X)
 
@@ -94,7 +94,7 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
         usual = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
         return usual if self.fit_on == "positives" else -usual
 
-    def _default_threshold(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         # A row on the detector's threshold is no outlier.
         return float(-np.nextafter(0, 1)) if self.fit_on == "positives" else 0.0
 
@@ -154,7 +154,7 @@ class SVDD(OutlierMixin, BaseEstimator):
     def __init__(self, nu: float = 0.1) -> None:
         self.nu = nu
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
         """Find the ball; `y` is ignored.
 
         Parameters
@@ -179,16 +179,16 @@ class SVDD(OutlierMixin, BaseEstimator):
         self.offset_ = float(np.sort(-((X - self.center_) ** 2).sum(axis=1))[outside])
         return self
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: MatrixLike) -> FloatArray:
         """Return minus the squared distance of each row to the centre."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return -((X - self.center_) ** 2).sum(axis=1)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return R² less the squared distance of each row to the centre."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: MatrixLike) -> IntArray:
         """Return -1 for rows outside the ball, else 1."""
         return np.where(self.decision_function(X) < 0, -1, 1)

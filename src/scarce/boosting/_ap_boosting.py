@@ -13,10 +13,11 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import Tags, check_random_state
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce.base import RareEventClassifier
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import ap_loss, log_ap_loss, sigmoid_ap_gradient
-from scarce.objectives import FBeta, Objective
+from scarce.objectives import FBeta
 from scarce.occlusion import explain_by_occlusion, usual_rows
 
 __all__ = ["APBoosting"]
@@ -119,10 +120,10 @@ class APBoosting(BoostedClassifier):
         reg_lambda: float = 5.0,
         colsample_bytree: float = 0.5,
         subsample: float = 1.0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -140,7 +141,7 @@ class APBoosting(BoostedClassifier):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         if self.variant == "mean_of_trees":
             self._fit_mean_of_trees(X, y, sample_weight)
             return
@@ -162,7 +163,7 @@ class APBoosting(BoostedClassifier):
 
         self._keep(self._grow(X, derivatives), 0.0)
 
-    def _fit_mean_of_trees(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit_mean_of_trees(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         draws = check_random_state(self.random_state)
         depth = self.max_depth if self.max_depth > 0 else None
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
@@ -185,15 +186,15 @@ class APBoosting(BoostedClassifier):
             target = sigmoid_ap_gradient(score, y == 1, weight)
         self._background = usual_rows(X)
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         if self.variant == "mean_of_trees":
             return expit(np.mean([_leaf_values(tree, X) for tree in self.trees_], axis=0))
         return super()._score(X)
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it.
 
         The contributions are the Shapley values of the trees, which add up to the score; with
@@ -204,7 +205,7 @@ class APBoosting(BoostedClassifier):
         X = self._check_X(X, reset=False)
         return explain_by_occlusion(self._score, X, self._background, self._feature_names)
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         # The trees of the variant are scikit-learn's, read as arrays without its handling of missing values.
         return (
             super()._check_X(X, reset=reset)

@@ -7,16 +7,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray, GainsLike
+from scarce._typing import FloatArray, GainsLike, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
-from scarce.objectives import Objective
 from scarce.profit import ProfitClassifier, bayes_threshold
 from scarce.profit._classifier import gains_of_rows
 from scarce.profit._gains import gain_of_flagging, log_ratio, stakes
@@ -146,10 +144,10 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         colsample_bytree: float = 0.5,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.loss = loss
         self.n_estimators = n_estimators
@@ -166,7 +164,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         n_estimators = self.n_estimators
         if self.n_iter_no_change is not None:
@@ -180,7 +178,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self._keep(booster, start)
 
     def _to_descend(
-        self, y: NDArray[np.intp], gains: FloatArray, weight: FloatArray
+        self, y: IntArray, gains: FloatArray, weight: FloatArray
     ) -> tuple[Callable[[FloatArray], tuple[FloatArray, FloatArray]], float]:
         """Return the derivatives of the loss, and the constant score to start from."""
         up, down = stakes(gains)
@@ -216,7 +214,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
                 break
         return start
 
-    def _best_number_of_trees(self, X: Any, y: NDArray[np.intp], weight: FloatArray, patience: int) -> int:
+    def _best_number_of_trees(self, X: Rows, y: IntArray, weight: FloatArray, patience: int) -> int:
         if np.bincount(y).min() < 2:
             raise ValueError("Early stopping sets rows aside, and needs at least two rows of each class.")
         size = max(2, round(self.validation_fraction * len(y)))  # at least one row of each class
@@ -242,7 +240,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self._grow(X[train], derivatives, start=start, stop=stop)
         return best
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
@@ -252,7 +250,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     def _log_odds_per_score(self) -> int:
         return 2 if self.loss == "exponential" else 1
 
-    def predict_proba(self, X: Any, gains: GainsLike | None = None) -> FloatArray:
+    def predict_proba(self, X: MatrixLike, gains: GainsLike | None = None) -> FloatArray:
         """Return a share for each class.
 
         Parameters

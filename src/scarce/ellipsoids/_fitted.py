@@ -10,13 +10,11 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
+from scarce._typing import FloatArray, IntArray
 from scarce.ellipsoids._kernels_mean import mean_on_grid, mean_rows
 from scarce.ellipsoids._kernels_rule import fit_ellipsoids, members, nearest, rule_on_grid, score_rows
 
 __all__ = ["Ellipsoids", "answers_of_pairs"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class Ellipsoids:

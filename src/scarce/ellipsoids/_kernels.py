@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 # How far a gradient may point out of the box, in units of the squared distance to the farthest local negative.
 _TOLERANCE = 1e-10

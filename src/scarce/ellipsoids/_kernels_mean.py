@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.ellipsoids._kernels import solve_in_units, squared_gram, workspace
 from scarce.ellipsoids._kernels_rule import fill_metric, lead, reach_of, squared_distance
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @njit(cache=True, nogil=True)

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.ellipsoids._kernels import solve_in_units, squared_gram, workspace
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # A negative row that holds the surface in place is on it, and so within; rounding must not decide otherwise.
 _ON_SURFACE = 1e-7
@@ -300,7 +297,7 @@ def _rule_of_one(
     mu: FloatArray,
     lam: FloatArray,
     metric: FloatArray,
-    positives: NDArray[np.bool_],
+    positives: BoolArray,
 ) -> None:  # pragma: no cover - compiled
     n = len(local)
     reach = reach_of(rows, c, local)
@@ -343,7 +340,7 @@ def rule_on_grid(
     mu: FloatArray,
     lam: FloatArray,
     explicit: bool,
-    positives: NDArray[np.bool_],
+    positives: BoolArray,
 ) -> None:  # pragma: no cover - compiled
     """Write for each pair of mu and lam, and each query and slot, whether the row is positive by the ellipsoid there.
 

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.ellipsoids._fitted import Ellipsoids
 from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
-from scarce.objectives import FBeta, Objective
+from scarce.objectives import FBeta
 
 __all__ = ["ME2"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # How many of the nearest ellipsoids score a row.
 _ASKED = {"mean": 5, "nearest": 1, "any": 3}
@@ -150,8 +149,8 @@ class ME2(RareEventClassifier):
         beta: float = 1.0,
         combine: str = "mean",
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_local = n_local
         self.mu = mu
@@ -172,7 +171,7 @@ class ME2(RareEventClassifier):
         if self.tune is not None and min(p, len(self._negative_rows)) >= 2:
             shared: dict[str, Any] = {"n_local": self.n_local, "beta": self.beta, "n_jobs": self.n_jobs}
             if self.combine == "mean" and self.tune == "global":
-                self.mu_[:], self.lam_[:], self._best_threshold = best_pair_by_score(
+                self.mu_[:], self.lam_[:], self._tuned_threshold = best_pair_by_score(
                     X, y, sample_weight, n_candidates=_ASKED["mean"], n_near=_NEAR, **shared
                 )
             else:
@@ -198,7 +197,7 @@ class ME2(RareEventClassifier):
         if self.combine != "mean" or np.bincount(y).min() < 2:
             return 0.0
         if self.tune == "global":
-            return self._best_threshold
+            return self._tuned_threshold
         honest = self._honest_scores(X, y, sample_weight)
         return FBeta(self.beta).best_threshold(honest, y, sample_weight).threshold
 
@@ -240,7 +239,7 @@ class ME2(RareEventClassifier):
         stretch = self._ellipsoids.stretch(center)
         return np.eye(self.n_features_in_) + stretch.T @ stretch
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the scores by its nearest ellipsoids, and for the highest the rows within it.
 
         Returns

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from scarce._typing import FloatArray, IntArray
 from scarce.ellipsoids._fitted import answers_of_pairs
 from scarce.objectives import FBeta
 
 __all__ = ["best_pair_by_score", "best_pairs_by_rule", "split"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # The values of the thesis. Of pairs that are equally good the first is taken: the rounder and smaller ellipsoids.
 MU_GRID = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 2.0, 10.0)

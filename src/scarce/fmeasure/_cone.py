@@ -9,17 +9,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce.base import RareEventClassifier
 from scarce.fmeasure._models import Part, find_costs, own_threshold, scores_of
 from scarce.fmeasure._path import Path, Problem
 from scarce.fmeasure._search import SEARCHES, new_search
-from scarce.objectives import FBeta, Objective
+from scarce.objectives import FBeta
 from scarce.occlusion import usual_rows
 from scarce.tuned import ClassifierWrapper
 
@@ -156,7 +157,7 @@ class ConeClassifier(ClassifierWrapper):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         beta: float = 1.0,
         n_models: int = 19,
@@ -167,8 +168,8 @@ class ConeClassifier(ClassifierWrapper):
         stop: str | float = "budget",
         epsilon: float = 0.0,
         default_class: Any = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.beta = beta
@@ -185,7 +186,7 @@ class ConeClassifier(ClassifierWrapper):
 
     # Fit ------------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         default = self._default_code(y, sample_weight)
         costs = find_costs(self.estimator, sample_weight)
         parts = self._parts(y, sample_weight)
@@ -214,7 +215,7 @@ class ConeClassifier(ClassifierWrapper):
                 stacklevel=2,
             )
 
-    def _default_code(self, y: NDArray[np.intp], weight: FloatArray | None) -> int:
+    def _default_code(self, y: IntArray, weight: FloatArray | None) -> int:
         if len(self.classes_) == 2:
             if self.default_class is not None:
                 raise ValueError("default_class is for more than two classes. With two, set pos_label.")
@@ -226,7 +227,7 @@ class ConeClassifier(ClassifierWrapper):
             raise ValueError(f"default_class={self.default_class!r} is not in y, which has {self.classes_.tolist()}.")
         return int(found[0])
 
-    def _parts(self, y: NDArray[np.intp], weight: FloatArray | None) -> list[Part]:
+    def _parts(self, y: IntArray, weight: FloatArray | None) -> list[Part]:
         """Return the rows to fit on and to judge by: first those of the model itself, then those of the folds."""
         if self.validation == "train":
             parts = [Part(None, None, keep=True)]
@@ -243,12 +244,12 @@ class ConeClassifier(ClassifierWrapper):
         self._check_parts(parts, y, weight)
         return parts
 
-    def _fold_parts(self, y: NDArray[np.intp], splitter: Any) -> list[Part]:
+    def _fold_parts(self, y: IntArray, splitter: Any) -> list[Part]:
         if not hasattr(splitter, "split"):
             splitter = StratifiedKFold(min(self._fewest(y), int(splitter)), shuffle=True, random_state=0)
         return [Part(train, test, keep=False) for train, test in splitter.split(np.zeros(len(y)), y)]
 
-    def _fewest(self, y: NDArray[np.intp]) -> int:
+    def _fewest(self, y: IntArray) -> int:
         fewest = int(np.bincount(y).min())
         if fewest < 2:
             raise ValueError(
@@ -257,7 +258,7 @@ class ConeClassifier(ClassifierWrapper):
             )
         return fewest
 
-    def _check_parts(self, parts: list[Part], y: NDArray[np.intp], weight: FloatArray | None) -> None:
+    def _check_parts(self, parts: list[Part], y: IntArray, weight: FloatArray | None) -> None:
         weight = np.ones(len(y)) if weight is None else weight
         held_out = [part.judge for part in parts if part.judge is not None]
         sides = [("fit on", part.fit) for part in parts if part.fit is not None]
@@ -283,13 +284,13 @@ class ConeClassifier(ClassifierWrapper):
 
     # Scores and thresholds ------------------------------------------------------------------------------------
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return scores_of(self.estimator_, X, len(self.classes_))
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return own_threshold(self.estimator_)
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Score the rows by models of the chosen t that did not see them."""
         problem, scores = self._found
         rows = problem.judged
@@ -305,8 +306,8 @@ class ConeClassifier(ClassifierWrapper):
 
     def _choose_threshold(
         self,
-        X: Any,
-        y: NDArray[np.intp],
+        X: Rows,
+        y: IntArray,
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
@@ -324,7 +325,7 @@ class ConeClassifier(ClassifierWrapper):
         finally:
             del self._found
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
         check_is_fitted(self)
         if len(self.classes_) > 2:

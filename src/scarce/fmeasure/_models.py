@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit, softmax
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from scarce._sklearn import routing_enabled, safe_indexing
-from scarce.base import FloatArray
+from scarce._typing import Estimator, FloatArray, IntArray, MatrixLike
 from scarce.tuned import positive_score
 
 __all__ = ["Costs", "Fitted", "Part", "find_costs", "fit_part", "margin_of", "own_threshold", "scores_of"]
@@ -27,8 +26,8 @@ _LEAST = 1e-6
 class Part(NamedTuple):
     """Rows to fit on (None: all) and rows to judge by (None: none), by position."""
 
-    fit: NDArray[np.intp] | None
-    judge: NDArray[np.intp] | None
+    fit: IntArray | None
+    judge: IntArray | None
     # True if the scores of the rows fitted on are wanted.
     keep: bool
 
@@ -50,7 +49,7 @@ class Costs:
     by: str
     name: str
 
-    def fit(self, model: Any, X: Any, y: NDArray[np.intp], weights: FloatArray, sample_weight: Any) -> Any:
+    def fit(self, model: Any, X: MatrixLike, y: IntArray, weights: FloatArray, sample_weight: Any) -> Any:
         """Fit a model with one weight for each class."""
         if self.by == "class_weight":
             return model.set_params(**{self.name: dict(enumerate(weights.tolist()))}).fit(X, y)
@@ -61,7 +60,7 @@ class Costs:
         return model.fit(X, y, **{self.name: cost})
 
 
-def last_step(estimator: Any) -> tuple[Any, str]:
+def last_step(estimator: Estimator) -> tuple[Any, str]:
     """Return the classifier at the end of a pipeline, and the prefix of its parameters."""
     prefix = ""
     while hasattr(estimator, "steps"):
@@ -70,7 +69,7 @@ def last_step(estimator: Any) -> tuple[Any, str]:
     return estimator, prefix
 
 
-def find_costs(estimator: Any, sample_weight: Any) -> Costs:
+def find_costs(estimator: Estimator, sample_weight: Any) -> Costs:
     """Return the way an estimator takes class weights; raise if it takes none."""
     last, prefix = last_step(estimator)
     if has_fit_parameter(last, "sample_weight"):
@@ -86,10 +85,10 @@ def find_costs(estimator: Any, sample_weight: Any) -> Costs:
 
 
 def fit_part(
-    estimator: Any,
+    estimator: Estimator,
     costs: Costs,
-    X: Any,
-    y: NDArray[np.intp],
+    X: MatrixLike,
+    y: IntArray,
     weights: FloatArray,
     part: Part,
     sample_weight: FloatArray | None,
@@ -115,7 +114,7 @@ def fit_part(
     return Fitted(model, on_fit, on_judge, seconds)
 
 
-def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
+def scores_of(model: Any, X: MatrixLike, n_classes: int) -> FloatArray:
     """Return one score for each row, higher for class 1; with more than two classes, positive ones for each class."""
     if n_classes == 2:
         return positive_score(model, X)
@@ -129,7 +128,7 @@ def own_threshold(model: Any) -> float:
     return 0.5 if hasattr(model, "predict_proba") else 0.0
 
 
-def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, NDArray[np.intp]]:
+def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, IntArray]:
     """Return the distance of rows from the model's own threshold, and the class of each if it is called positive.
 
     Probabilities go by the log of their odds, with more than two classes those of the best class to the default one.

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.parallel import Parallel, delayed
 
-from scarce.base import FloatArray
+from scarce._typing import Estimator, FloatArray, IntArray, MatrixLike
 from scarce.fmeasure._models import Costs, Fitted, Part, fit_part, last_step, margin_of, own_threshold
 from scarce.fmeasure._predicted_f import ThresholdCurve
 from scarce.fmeasure._search import ScoredCone, Search
@@ -37,10 +36,10 @@ _HOPELESS = 3
 class Problem:
     """Rows, an estimator whose classes can be weighted, and where its models are judged."""
 
-    estimator: Any
+    estimator: Estimator
     costs: Costs
-    X: Any
-    y: NDArray[np.intp]
+    X: MatrixLike
+    y: IntArray
     weight: FloatArray | None
     beta: float
     parts: list[Part]
@@ -53,7 +52,7 @@ class Problem:
         return int(self.y.max()) + 1
 
     @property
-    def judged(self) -> NDArray[np.intp] | None:
+    def judged(self) -> IntArray | None:
         """The rows that models are judged by, in the order of their parts; None if by those they are fitted on."""
         found = [part.judge for part in self.parts if part.judge is not None]
         return np.concatenate(found) if found else None
@@ -93,14 +92,14 @@ class Problem:
         weights[self.default] = on_negative
         return weights
 
-    def profile(self, scores: FloatArray, threshold: float, rows: NDArray[np.intp] | None) -> ErrorProfile:
+    def profile(self, scores: FloatArray, threshold: float, rows: IntArray | None) -> ErrorProfile:
         """Return the errors of scores of the given rows."""
         y, weight = self.truth(rows)
         if scores.ndim == 1:
             return error_profile(y, scores > threshold, sample_weight=weight)
         return multiclass_error_profile(y, scores.argmax(axis=1), default_class=self.default, sample_weight=weight)
 
-    def truth(self, rows: NDArray[np.intp] | None) -> tuple[NDArray[np.intp], FloatArray | None]:
+    def truth(self, rows: IntArray | None) -> tuple[IntArray, FloatArray | None]:
         if rows is None:
             return self.y, self.weight
         return self.y[rows], None if self.weight is None else self.weight[rows]

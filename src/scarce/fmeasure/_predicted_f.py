@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from scarce.base import FloatArray
+from scarce._typing import BoolArray, FloatArray
 from scarce.objectives import FBeta
 
 __all__ = ["ThresholdCurve", "predicted_f"]
@@ -42,8 +41,8 @@ class ThresholdCurve:
         self,
         t: float,
         margin: FloatArray,
-        positive: NDArray[np.bool_],
-        right: NDArray[np.bool_],
+        positive: BoolArray,
+        right: BoolArray,
         weight: FloatArray | None,
         beta: float,
     ) -> None:

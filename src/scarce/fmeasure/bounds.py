@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import fbeta_score
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from scarce._typing import FloatArray, Label
+
 __all__ = [
     "Cones",
     "Envelope",
@@ -44,8 +46,6 @@ __all__ = [
     "pooled",
     "upper_envelope",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 class ErrorProfile(NamedTuple):
@@ -75,7 +75,7 @@ class ErrorProfile(NamedTuple):
 
 
 def error_profile(
-    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = 1, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Label = 1, sample_weight: ArrayLike | None = None
 ) -> ErrorProfile:
     """Return the shares of false negatives, of false positives and of positive rows.
 

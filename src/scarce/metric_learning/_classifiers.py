@@ -6,20 +6,15 @@ from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.metric_learning._iml import IML
 from scarce.metric_learning._linear import RareMetric
 from scarce.metric_learning._mlfp import MLFP
 from scarce.neighbors import GammaKNN
-from scarce.objectives import Objective
 
 __all__ = ["IMLKNN", "MLFPKNN"]
-
-FloatArray = NDArray[np.float64]
 
 
 class _LearnedKNN(GammaKNN):
@@ -110,8 +105,8 @@ class MLFPKNN(_LearnedKNN):
         *,
         margin: float = 1.0,
         mu: float = 0.1,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
@@ -202,8 +197,8 @@ class IMLKNN(_LearnedKNN):
         *,
         margin: float = 1.0,
         lam: float = 1.0,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin

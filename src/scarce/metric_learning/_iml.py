@@ -6,16 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label
 from scarce.metric_learning._kernels import pair_pulls, pair_squares
 from scarce.metric_learning._linear import Loss, RareMetric, descend, neighbours_within, rivals_within, stray
 
 __all__ = ["IML"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _MAX_ITER = 200
 
@@ -87,7 +85,7 @@ class IML(RareMetric):
         "pos_label": [str, Real, "boolean", None],
     }
 
-    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, lam: float = 1.0, pos_label: Any = None) -> None:
+    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, lam: float = 1.0, pos_label: Label = None) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
         self.lam = lam

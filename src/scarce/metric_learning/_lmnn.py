@@ -6,17 +6,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray
 from scarce.metric_learning._kernels import large_margin, pair_squares
 from scarce.metric_learning._linear import LinearMetric, Loss, descend, neighbours_within, rivals_within
 
 __all__ = ["LMNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Of the rows of other classes only the nearest so many can be impostors of a row, until they are sought again.
 _RIVALS = 30

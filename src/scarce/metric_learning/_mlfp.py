@@ -6,17 +6,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label
 from scarce.metric_learning._kernels import positive_margin
 from scarce.metric_learning._linear import Loss, RareMetric, descend
 from scarce.neighbors import ClassIndex
 
 __all__ = ["MLFP"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _MAX_ITER = 200
 
@@ -93,7 +91,7 @@ class MLFP(RareMetric):
         "pos_label": [str, Real, "boolean", None],
     }
 
-    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, mu: float = 0.1, pos_label: Any = None) -> None:
+    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, mu: float = 0.1, pos_label: Label = None) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
         self.mu = mu

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray
 from scarce.base import RareEventClassifier
 from scarce.neighbors._search import Neighbors
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Sums and distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
 ROUNDING = 4 * np.finfo(np.float64).eps

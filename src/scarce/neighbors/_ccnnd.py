@@ -14,14 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._search import ClassFit, RowsByClass
-from scarce.objectives import Objective
 
 __all__ = ["CCNND"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class CCNND(RareEventClassifier):
@@ -114,8 +111,8 @@ class CCNND(RareEventClassifier):
         *,
         max_per_class: int | None = None,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.max_per_class = max_per_class
@@ -126,7 +123,7 @@ class CCNND(RareEventClassifier):
     # Rows come and go --------------------------------------------------------------------------------------
 
     def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Add rows. New classes may appear at any time.
 
@@ -262,7 +259,7 @@ class CCNND(RareEventClassifier):
                 "a threshold that needs neither."
             )
 
-    def _warn_of_small(self, which: NDArray[np.bool_], stacklevel: int) -> None:
+    def _warn_of_small(self, which: BoolArray, stacklevel: int) -> None:
         for label, n in zip(self.classes_[which], self.class_count_[which], strict=True):
             instead = f"{n - 1} are compared" if n > 1 else "the distance to the nearest row of another class is taken"
             warnings.warn(
@@ -292,7 +289,7 @@ class CCNND(RareEventClassifier):
 
     def _choose_threshold(
         self,
-        X: Any,
+        X: Rows,
         y: IntArray,
         weight: FloatArray | None,
         gains: ArrayLike | None,
@@ -360,7 +357,7 @@ class CCNND(RareEventClassifier):
         beyond = score - threshold
         return np.clip(0.5 + 0.5 * beyond / np.where(beyond > 0, 1 - threshold, 1 + threshold), 0, 1)
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row how it fits each class.
 
         Returns

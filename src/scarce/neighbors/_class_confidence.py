@@ -14,15 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._base import describe, voters
 from scarce.neighbors._search import TINY, ClassIndex, Neighbors, merge_by_number, nearest_by_class
-from scarce.objectives import Objective
 
 __all__ = ["ClassConfidenceKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _MOST_COMPONENTS = 3
 _ROWS_PER_COMPONENT = 5
@@ -109,8 +107,8 @@ class ClassConfidenceKNN(RareEventClassifier):
         *,
         weights: str = "uniform",
         temper: bool = False,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -179,7 +177,7 @@ class ClassConfidenceKNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its neighbours and the share of each in the vote.
 
         Returns

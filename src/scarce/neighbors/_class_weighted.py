@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
+from scarce._typing import Label, Threshold
 from scarce.neighbors._gamma import GammaKNN
-from scarce.objectives import Objective
 
 __all__ = ["ClassWeightedKNN"]
 
@@ -58,8 +58,8 @@ class ClassWeightedKNN(GammaKNN):
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.tie = tie

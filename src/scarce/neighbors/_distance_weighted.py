@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import SEARCH
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote, margin
-from scarce.objectives import Objective
 
 __all__ = ["DistanceWeightedKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # A distance below this is taken for 0, so that its reciprocal and sums of reciprocals are finite.
 _ZERO = 1e-300
@@ -93,8 +91,8 @@ class DistanceWeightedKNN(Vote):
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights

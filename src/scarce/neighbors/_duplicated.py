@@ -8,15 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import ROUNDING, SEARCH, bounded_ratio
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote
-from scarce.objectives import Objective
 
 __all__ = ["DuplicatedKNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class DuplicatedKNN(Vote):
@@ -83,8 +80,8 @@ class DuplicatedKNN(Vote):
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._search import ClassIndex, RowTiles
-from scarce.objectives import Objective
 
 __all__ = ["SAME", "AllInside", "FixedRadius", "Inside"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Up to so many rows the mean distance is that of all pairs.
 _EXACT_ROWS = 20_000
@@ -115,7 +113,7 @@ class FixedRadius(RareEventClassifier):
         tied = share >= share.max(axis=1, keepdims=True) - SAME
         order = self._precedence
         if self.fallback == "nearest":
-            falls: NDArray[np.bool_] = empty | (self._fallback_on_ties & (tied.sum(axis=1) > 1))
+            falls: BoolArray = empty | (self._fallback_on_ties & (tied.sum(axis=1) > 1))
             among = np.where(tied, closeness, -1.0)
             nearest = among >= among.max(axis=1, keepdims=True) * (1 - SAME)
             tied &= nearest | ~falls[:, None]
@@ -132,7 +130,7 @@ class FixedRadius(RareEventClassifier):
             return score
         return np.where(winner == 1, np.maximum(score[:, 1], np.nextafter(0.5, 1)), np.minimum(score[:, 1], 0.5))
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the rows inside the radius that decided about it.
 
         Returns
@@ -184,8 +182,8 @@ class AllInside(FixedRadius):
         radius: str | float = "half_mean",
         *,
         fallback: str = "nearest",
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.radius = radius
         self.fallback = fallback

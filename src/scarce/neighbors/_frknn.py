@@ -10,15 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import voters
 from scarce.neighbors._fixed_radius import SAME, FixedRadius, Inside
 from scarce.neighbors._search import RowTiles
-from scarce.objectives import Objective
 
 __all__ = ["FRKNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class FRKNN(FixedRadius):
@@ -77,8 +74,8 @@ class FRKNN(FixedRadius):
         radius: str | float = "half_mean",
         *,
         fallback: str = "nearest",
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import IntArray
 from scarce.neighbors._fixed_radius import AllInside, Inside
 
 __all__ = ["FRNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class FRNN(AllInside):

@@ -15,15 +15,13 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._base import ROUNDING, SEARCH, bounded_ratio, voters
 from scarce.neighbors._search import ClassIndex, TransformedIndex, best_gammas, lazy_f1_threshold, vote_scores
-from scarce.objectives import Objective
 
 __all__ = ["GammaKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Of how many negative rows one is searched for a first bound on the scores.
 _SOME = 8
@@ -130,14 +128,14 @@ class GammaKNN(RareEventClassifier):
         *,
         gamma: float | str | None = None,
         gamma_max: float = 1.0,
-        threshold: str | float | Objective = "default",
+        threshold: Threshold = "default",
         tie: str = "positive",
         metric: Any = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         metric_transform: Any = None,
-        pos_label: Any = None,
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.gamma = gamma
@@ -268,7 +266,7 @@ class GammaKNN(RareEventClassifier):
             return self._gammas
         return self.threshold_ / (1 - self.threshold_) if self.threshold_ < 1 else np.inf
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the neighbours that decided its score.
 
         Returns

@@ -8,12 +8,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._fixed_radius import AllInside, Inside
 
 __all__ = ["GFRNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class GFRNN(AllInside):

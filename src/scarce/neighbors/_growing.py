@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
+from scarce._typing import BoolArray, FloatArray, IntArray, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.neighbors._base import one_fewer
 from scarce.neighbors._search import ClassIndex, RowBoxes
 
 __all__ = ["Growing", "Walk"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class Walk(NamedTuple):
@@ -54,7 +52,7 @@ class Growing(RareEventClassifier):
         """The number of positive rows that a neighbourhood must hold."""
 
     @abstractmethod
-    def _posterior(self, walk: Walk, sizes: IntArray) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
+    def _posterior(self, walk: Walk, sizes: IntArray) -> tuple[FloatArray, BoolArray, FloatArray]:
         """Return P(positive), whether it was adjusted, and the score."""
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -93,7 +91,7 @@ class Growing(RareEventClassifier):
             out[rows] = self._posterior(self._walk(X[rows], sizes, code, rows), sizes)[2]
         return out
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the neighbourhood that it was judged by.
 
         Returns

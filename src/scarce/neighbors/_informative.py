@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.metrics import f1_score
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._base import describe, voters
 from scarce.neighbors._search import (
@@ -25,12 +26,9 @@ from scarce.neighbors._search import (
     nearest_by_class,
     search_classes,
 )
-from scarce.objectives import Objective
 
 __all__ = ["InformativeKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _ROUNDS = 10
 _TAU = 0.5
@@ -136,8 +134,8 @@ class InformativeKNN(RareEventClassifier):
         n_informative: int = 1,
         mode: str = "local",
         gamma: float = 0.25,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_informative = n_informative
@@ -230,7 +228,7 @@ class InformativeKNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its neighbours, the most informative first.
 
         Returns

@@ -13,15 +13,12 @@ from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._base import labels_by_code, one_fewer, upper_limit, voters
 from scarce.neighbors._search import ClassIndex, Neighbors, RowBoxes, merge_by_class, nearest_shifted
-from scarce.objectives import Objective
 
 __all__ = ["KENN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class KENN(RareEventClassifier):
@@ -96,8 +93,8 @@ class KENN(RareEventClassifier):
         *,
         confidence: float = 0.1,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
@@ -183,7 +180,7 @@ class KENN(RareEventClassifier):
         k = min(self.n_neighbors, len(X))
         return (k // 2 + 0.5) / k
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the neighbours that voted.
 
         Returns

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import upper_limit
 from scarce.neighbors._growing import Growing, Walk
-from scarce.objectives import Objective
 
 __all__ = ["KRNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class KRNN(Growing):
@@ -81,8 +78,8 @@ class KRNN(Growing):
         *,
         confidence: float = 0.1,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
@@ -94,7 +91,7 @@ class KRNN(Growing):
     def _needed(self) -> int:
         return self.n_neighbors
 
-    def _posterior(self, walk: Walk, sizes: IntArray) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
+    def _posterior(self, walk: Walk, sizes: IntArray) -> tuple[FloatArray, BoolArray, FloatArray]:
         n, share, odds = sizes.sum(), sizes[1] / sizes.sum(), sizes[1] / max(1, sizes[0])
         z = norm.isf(self.confidence / 2)
         inside = walk.positives + walk.negatives

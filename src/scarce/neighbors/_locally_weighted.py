@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._search import ClassIndex, Listed, list_classes, nearest_by_class, search_classes
-from scarce.objectives import Objective
 
 __all__ = ["LocallyWeightedNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _STEEPNESS = 10.0
 _STEP = 0.1
@@ -93,7 +91,7 @@ class LocallyWeightedNN(RareEventClassifier):
     True
     """
 
-    def __init__(self, *, threshold: str | float | Objective = "default", pos_label: Any = None) -> None:
+    def __init__(self, *, threshold: Threshold = "default", pos_label: Label = None) -> None:
         self.threshold = threshold
         self.pos_label = pos_label
 
@@ -108,7 +106,7 @@ class LocallyWeightedNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the nearest row of each class.
 
         Returns

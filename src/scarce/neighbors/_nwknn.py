@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote, margin
-from scarce.objectives import Objective
 
 __all__ = ["NWKNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class NWKNN(Vote):
@@ -94,8 +91,8 @@ class NWKNN(Vote):
         c: float = 2.5,
         similarity: str = "inverse",
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.c = c
@@ -104,7 +101,7 @@ class NWKNN(Vote):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         X = super()._check_X(X, reset=reset)
         if self.similarity != "cosine":
             return X

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import upper_limit
 from scarce.neighbors._growing import Growing, Walk
-from scarce.objectives import Objective
 
 __all__ = ["PNN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class PNN(Growing):
@@ -75,8 +72,8 @@ class PNN(Growing):
         *,
         confidence: float = 0.2,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
@@ -88,7 +85,7 @@ class PNN(Growing):
     def _needed(self) -> int:
         return (self.n_neighbors + 1) // 2
 
-    def _posterior(self, walk: Walk, sizes: IntArray) -> tuple[FloatArray, NDArray[np.bool_], FloatArray]:
+    def _posterior(self, walk: Walk, sizes: IntArray) -> tuple[FloatArray, BoolArray, FloatArray]:
         k, n, z = self.n_neighbors, sizes.sum(), norm.isf(self.confidence)
         inside = walk.positives + walk.negatives
         share = walk.positives / inside

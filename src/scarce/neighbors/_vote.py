@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.neighbors._base import ROUNDING, labels_by_code, one_fewer, voters
 from scarce.neighbors._search import ClassIndex, Neighbors, merge_by_class, precedence
 
 __all__ = ["Vote", "margin"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class Vote(RareEventClassifier):
@@ -73,7 +71,7 @@ class Vote(RareEventClassifier):
         votes = self._votes(found, sizes)
         return np.stack([np.where(found.code == code, votes, 0.0).sum(axis=1) for code in range(len(sizes))], axis=1)
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row the neighbours that voted.
 
         Returns

@@ -7,8 +7,9 @@ from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scarce._typing import FloatArray
 from scarce.fmeasure import ConeClassifier
 from scarce.fmeasure.bounds import (
     Cones,
@@ -23,7 +24,6 @@ from scarce.plotting._display import AxesDisplay, check_drawable
 
 __all__ = ["ConeDisplay", "FMeasureBoundDisplay", "FMeasurePathDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _POINT, _CHOSEN, _BOUND = "#0072B2", "#D55E00", "#009E73"

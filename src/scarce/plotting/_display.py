@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._typing import Estimator
+
 __all__ = ["OF_PIPELINE", "AxesDisplay", "check_drawable", "pyplot"]
 
 OF_PIPELINE = (
@@ -56,7 +58,7 @@ def pyplot() -> Any:
     return plt
 
 
-def check_drawable(display: type[Any], estimator: Any, kind: type[Any], advice: str, name: str = "") -> None:
+def check_drawable(display: type[Any], estimator: Estimator, kind: type[Any], advice: str, name: str = "") -> None:
     """Refuse an estimator that a display cannot draw or that is not fitted.
 
     Parameters

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from scarce._typing import FloatArray, MatrixLike
 from scarce.ellipsoids import ME2
 from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 
 __all__ = ["EllipsoidDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _POSITIVE, _NEGATIVE = "#D55E00", "#56B4E9"
@@ -80,7 +80,7 @@ class EllipsoidDisplay(AxesDisplay):
     def from_estimator(
         cls,
         estimator: ME2,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         features: tuple[int | str, int | str] = (0, 1),

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scarce._typing import FloatArray, MatrixLike
 from scarce.objectives import Objective, get_objective
 from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 from scarce.plotting._threshold import name_of
@@ -15,7 +16,6 @@ from scarce.sampling import ResampledGammaKNN
 
 __all__ = ["GammaPlaneDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, both light enough to be seen on every colour of the map.
 _MARKS = (("#D55E00", "o"), ("#FFFFFF", "s"))
@@ -93,7 +93,7 @@ class GammaPlaneDisplay(AxesDisplay):
     def from_estimator(
         cls,
         estimator: ResampledGammaKNN,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         objective: str | Objective = "f1",

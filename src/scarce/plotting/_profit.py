@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from scarce._sweep import check_gains
+from scarce._typing import Estimator, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
@@ -75,7 +76,7 @@ class ProfitCurveDisplay:
     def from_estimator(
         cls,
         estimator: RareEventClassifier,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         gains: ArrayLike | Gains,
         *,
@@ -256,8 +257,8 @@ class ProfitMenuDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: Estimator,
+        X: MatrixLike,
         y: ArrayLike,
         gains: Gains,
         values: Iterable[float],

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import column_or_1d
 
+from scarce._typing import Estimator, FloatArray, MatrixLike, Rows
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
@@ -17,7 +18,6 @@ from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay", "name_of"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _CURVE = "#0072B2"
@@ -95,7 +95,7 @@ class ThresholdCurveDisplay(AxesDisplay):
     def from_estimator(
         cls,
         estimator: RareEventClassifier,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         objective: str | Objective = "f1",
@@ -207,7 +207,7 @@ class ThresholdCurveDisplay(AxesDisplay):
             self.ax_.legend(framealpha=1)
 
     @classmethod
-    def _thresholds_of(cls, estimator: Any, X: Any, y: ArrayLike) -> dict[str, float]:
+    def _thresholds_of(cls, estimator: Estimator, X: Rows, y: ArrayLike) -> dict[str, float]:
         return {"in use": estimator.threshold_}
 
     @staticmethod
@@ -268,7 +268,7 @@ class GammaPathDisplay(ThresholdCurveDisplay):
     _symbol = "γ"
 
     @classmethod
-    def _thresholds_of(cls, estimator: Any, X: Any, y: ArrayLike) -> dict[str, float]:
+    def _thresholds_of(cls, estimator: Estimator, X: Rows, y: ArrayLike) -> dict[str, float]:
         # Fitted anew, since the threshold of γ = 1 depends on how ties are broken; this costs no neighbour search.
         plain = clone(estimator).set_params(gamma=1.0, threshold="default").fit(X, y)
         return {**super()._thresholds_of(estimator, X, y), "plain k-NN": plain.threshold_}

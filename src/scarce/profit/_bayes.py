@@ -12,8 +12,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce.base import FloatArray, GainsLike
-from scarce.objectives import Objective, Profit
+from scarce._typing import Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce.objectives import Profit
 from scarce.occlusion import usual_rows
 from scarce.profit._classifier import ProfitClassifier, gains_of_rows
 from scarce.profit._gains import bayes_threshold, gain_of_flagging
@@ -93,12 +93,12 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         calibration: str | None = "isotonic",
         *,
         cv: int = 5,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.calibration = calibration
@@ -106,7 +106,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         plain = TunedThreshold(self.estimator, cv=self.cv)
         plain._fit(X, y, sample_weight)
         self.estimator_ = plain.estimator_
@@ -118,7 +118,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             self._out_of_fold = plain._honest_scores(X, y, sample_weight)
             self.calibrator_ = self._calibrator(self._out_of_fold, y, sample_weight)
 
-    def _calibrator(self, scores: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> Any:
+    def _calibrator(self, scores: FloatArray, y: IntArray, sample_weight: FloatArray | None) -> Any:
         if self.calibration == "isotonic":
             return IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y, sample_weight)
         return LogisticRegression(C=np.inf).fit(self._log_odds(scores)[:, None], y, sample_weight)
@@ -136,10 +136,10 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             probability = calibrator.predict_proba(self._log_odds(scores)[:, None])[:, 1]
         return (1 - _OWN_SHARE) * probability + _OWN_SHARE * own
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return self._calibrated(self.calibrator_, super()._score(X))
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         scores = self._out_of_fold
         if scores is None:
             return super()._honest_scores(X, y, sample_weight)
@@ -150,19 +150,19 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             honest[test] = self._calibrated(self._calibrator(scores[train], y[train], weight), scores[test])
         return honest
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         gains = self._gains
         if (gains == gains[0]).all():
             return float(bayes_threshold(gains[:1])[0])
         honest = self._honest_scores(X, y, sample_weight)
         return Profit().best_threshold(honest, y, sample_weight, gains=gains).threshold
 
-    def expected_gain(self, X: Any, gains: GainsLike) -> FloatArray:
+    def expected_gain(self, X: MatrixLike, gains: GainsLike) -> FloatArray:
         """Return the expected gain of calling each row positive instead of negative: the worth of a check."""
         probability = self.score_samples(X)
         return gain_of_flagging(gains_of_rows(gains, X, len(probability)), probability)
 
-    def predict(self, X: Any, gains: GainsLike | None = None) -> NDArray[Any]:
+    def predict(self, X: MatrixLike, gains: GainsLike | None = None) -> Labels:
         """Return the class of each row.
 
         Parameters
@@ -184,7 +184,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         negative = self.classes_[self.classes_ != self.pos_label_][0]
         return np.where(positive, self.pos_label_, negative).astype(self.classes_.dtype)
 
-    def _predict_for_profit(self, X: Any, gains: Any) -> NDArray[Any]:
+    def _predict_for_profit(self, X: Rows, gains: Any) -> NDArray[Any]:
         return self.predict(X, gains if self.threshold == "default" else None)
 
     @classmethod

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scarce._sweep import check_gains
-from scarce.base import FloatArray, GainsLike, RareEventClassifier
+from scarce._typing import FloatArray, GainsLike, IntArray, MatrixLike, Rows
+from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
 from scarce.profit._gains import check_learnable
@@ -40,7 +41,7 @@ class ProfitClassifier(RareEventClassifier):
     _gains: FloatArray
 
     def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
     ) -> float:
         """Return the profit of the predictions; without gains, the accuracy."""
         if gains is None:
@@ -49,7 +50,7 @@ class ProfitClassifier(RareEventClassifier):
         predicted = self._predict_for_profit(X, table)
         return profit_score(y, predicted, table, pos_label=self.pos_label_, sample_weight=sample_weight)
 
-    def _predict_for_profit(self, X: Any, gains: ArrayLike) -> NDArray[Any]:
+    def _predict_for_profit(self, X: Rows, gains: ArrayLike) -> NDArray[Any]:
         return self.predict(X)
 
     @contextmanager
@@ -66,12 +67,12 @@ class ProfitClassifier(RareEventClassifier):
             del self._gains
             self.__dict__.pop("_out_of_fold", None)
 
-    def _copy_for(self, rows: NDArray[np.intp]) -> Self:
+    def _copy_for(self, rows: IntArray) -> Self:
         model = super()._copy_for(rows)
         model._gains = self._gains[rows]
         return model
 
 
-def gains_of_rows(gains: GainsLike, X: Any, n_samples: int) -> FloatArray:
+def gains_of_rows(gains: GainsLike, X: MatrixLike, n_samples: int) -> FloatArray:
     """Return the gains of rows that are to be predicted."""
     return check_gains(gains(X) if callable(gains) else gains, n_samples)

@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from scarce._sweep import check_gains, listed, refuse_not_finite
+from scarce._typing import FloatArray, MatrixLike
 from scarce.profit._expression import FUNCTIONS, evaluate, names_in
 
 __all__ = ["Gains", "bayes_threshold", "check_learnable", "gain_of_flagging", "log_ratio", "stakes"]
 
-FloatArray = NDArray[np.float64]
 _MOST_CERTAIN = 15.0  # log-odds
 
 
@@ -108,7 +108,7 @@ class Gains:
         merged = {**self.constants, **constants}
         return Gains(**outcomes, columns=self.columns, on_degenerate=self.on_degenerate, **merged)
 
-    def __call__(self, X: Any) -> FloatArray:
+    def __call__(self, X: MatrixLike) -> FloatArray:
         """Return the gains of the rows of a table, with columns tp, fp, tn and fn.
 
         Parameters
@@ -135,7 +135,7 @@ class Gains:
             self._refuse_missing(gains, values)
         return check_learnable(gains, n, self.on_degenerate)
 
-    def thresholds(self, X: Any) -> FloatArray:
+    def thresholds(self, X: MatrixLike) -> FloatArray:
         """Return for each row of a table the probability above which to call it positive."""
         return bayes_threshold(self(X))
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 
 from scarce._sklearn import safe_indexing
+from scarce._typing import Estimator, MatrixLike
 from scarce.metrics import predict_for_profit, profit_score
 from scarce.profit._gains import Gains
 
@@ -52,8 +53,8 @@ class MenuEntry(NamedTuple):
 
 
 def profit_menu(
-    estimator: Any,
-    X: Any,
+    estimator: Estimator,
+    X: MatrixLike,
     y: ArrayLike,
     gains: Gains,
     values: Iterable[float],

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import Objective
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce.base import RareEventClassifier
 from scarce.occlusion import usual_rows
 from scarce.sampling._prior import correct_prior
 from scarce.sampling._resample import SAMPLERS, resample
@@ -81,23 +81,23 @@ class ResampledClassifier(TunedThreshold):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         sampler: Any = "smote",
         *,
-        random_state: Any = None,
-        threshold: str | float | Objective = "default",
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
         cv: int = 5,
-        pos_label: Any = None,
+        pos_label: Label = None,
     ) -> None:
         super().__init__(estimator, threshold=threshold, cv=cv, pos_label=pos_label)
         self.sampler = sampler
         self.random_state = random_state
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         # Synthetic rows are made of numbers, so a frame or a sparse matrix cannot go through as it is.
         return RareEventClassifier._check_X(self, X, reset=reset)
 
-    def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         rows = resample(X, y, self.sampler, sample_weight=sample_weight, random_state=self.random_state)
         if len(np.unique(rows.y)) < 2:
             raise ValueError(f"sampler={self.sampler!r} left rows of one class only. Take a sampler that removes less.")
@@ -112,7 +112,7 @@ class ResampledClassifier(TunedThreshold):
             return score
         return correct_prior(score, self.resampled_prior_, self.prior_)
 
-    def _honest_scores(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         # A forest's out-of-bag scores are not honest here: a tree without a row may have seen rows made from it.
         return RareEventClassifier._honest_scores(self, X, y, sample_weight)
 

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import column_or_1d
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors import ClassIndex
 from scarce.neighbors._base import voters
@@ -23,8 +24,6 @@ from scarce.sampling._resample import SAMPLERS, State, resample_in_steps
 
 __all__ = ["ResampledGammaKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _NEGATIVE, _REAL, _SYNTHETIC = 0, 1, 2
 
@@ -132,9 +131,9 @@ class ResampledGammaKNN(RareEventClassifier):
         gamma_synthetic_max: float = 2.0,
         metric: Any = "euclidean",
         n_jobs: int | None = None,
-        random_state: Any = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.sampler = sampler
         self.n_neighbors = n_neighbors
@@ -260,7 +259,7 @@ class ResampledGammaKNN(RareEventClassifier):
 
     def plane(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         gamma_real: ArrayLike,
         gamma_synthetic: ArrayLike,
@@ -297,7 +296,7 @@ class ResampledGammaKNN(RareEventClassifier):
         near = model._honest_near(X, target, model._resample(X, target))
         return plane(near, target, weight, get_objective(objective), *axes)
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its nearest rows of each kind.
 
         Returns

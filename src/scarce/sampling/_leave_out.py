@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.neighbors import ClassIndex
 from scarce.sampling._resample import State, imblearn
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 # Takes resampled rows and given rows by number, in arrays of one shape; returns which are there without the given row.
 There = Callable[[IntArray, IntArray], BoolArray]
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.objectives import Objective
 from scarce.sampling._kernels import best_cell
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
 ROUNDING = 16 * np.finfo(np.float64).eps

@@ -12,12 +12,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scarce._sweep import check_gains, check_weight
+from scarce._typing import BoolArray, FloatArray, IntArray, RandomState
 
 __all__ = ["SAMPLERS", "Resampled", "resample"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 SAMPLERS = ("adasyn", "borderline-smote", "smote", "smote-enn", "smote-tomek")
 
@@ -64,7 +62,7 @@ def resample(
     *,
     sample_weight: ArrayLike | None = None,
     gains: ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Resampled:
     """Resample rows, and return for each whether it is real, its weight and its gains.
 
@@ -138,7 +136,7 @@ class State(NamedTuple):
 
 
 def resample_in_steps(
-    X: NDArray[Any], y: NDArray[Any], sampler: Any, random_state: Any, carried: FloatArray
+    X: NDArray[Any], y: NDArray[Any], sampler: Any, random_state: RandomState, carried: FloatArray
 ) -> list[tuple[Any, State]]:
     """Return the steps of a sampler, each of which only makes or only selects rows, with the rows after each.
 
@@ -163,7 +161,7 @@ def imblearn() -> Any:
     return imblearn
 
 
-def _steps(sampler: Any, random_state: Any) -> list[Any]:
+def _steps(sampler: Any, random_state: RandomState) -> list[Any]:
     """Return the sampler as steps that each only add rows or only select rows."""
     lib = imblearn()
     over, under, combine = lib.over_sampling, lib.under_sampling, lib.combine

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import Objective
+from scarce._typing import FloatArray, IntArray, Label, RandomState, Threshold
+from scarce.base import RareEventClassifier
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
 from scarce.sampling._resample import imblearn, resample
 
@@ -97,9 +97,9 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         growth: float = 3.0,
         n_neighbors: int = 5,
         ratio: str = "after",
-        random_state: Any = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -111,7 +111,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         negatives, positives = np.bincount(y, minlength=2)
         wanted = max(positives, min(negatives, round(self.growth * positives)))
         smote = imblearn().over_sampling.SMOTE(sampling_strategy={1: int(wanted)}, k_neighbors=self.n_neighbors)
@@ -124,7 +124,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
     def _score(self, X: NDArray) -> FloatArray:
         return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
 
-    def _default_threshold(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
     @classmethod

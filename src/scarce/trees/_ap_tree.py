@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from scarce._sklearn import StrOptions
-from scarce.base import FloatArray
+from scarce._typing import FloatArray, Label, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import grow_tree
 from scarce.trees._ranking_tree import CRITERIA, DEPTH, TOP_K, RankingTree
@@ -110,9 +110,9 @@ class APTree(RankingTree):
         categorical_features: Any = None,
         tie_break: str | None = "path",
         top_k: int | float | None = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth

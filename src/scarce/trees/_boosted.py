@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit
 
-from scarce.base import FloatArray
+from scarce._typing import FloatArray
 from scarce.profit._gains import log_ratio
 from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import CRITERIA, Rule, encode_columns, grow_tree

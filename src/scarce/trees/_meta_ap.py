@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from scarce._sklearn import StrOptions
+from scarce._typing import Label, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import BY_PRECISION, BY_SLOPE, MERGE_AP
 from scarce.trees._ranking_tree import CRITERIA, TOP_K, MetaTree
@@ -90,9 +91,9 @@ pos_label
         categorical_features: Any = None,
         tie_break: str | None = "path",
         top_k: int | float | None = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_depth = max_leaf_depth

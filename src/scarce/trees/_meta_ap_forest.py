@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
+from scarce._typing import Label, RandomState, Threshold
 from scarce.trees._forest import TreeForest
 from scarce.trees._meta_ap import MetaAP
 
@@ -71,9 +72,9 @@ categorical_features, tie_break, top_k
         tie_break: str | None = "path",
         top_k: int | float | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_samples = max_samples

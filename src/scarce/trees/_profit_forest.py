@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, RandomState, Rows, Threshold
 from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._boosted import boost_in_turn
@@ -36,7 +36,7 @@ class _Nodes(NamedTuple):
     threshold: FloatArray
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    missing_left: NDArray[np.bool_]
+    missing_left: BoolArray
     subset: NDArray[np.uint64]
     n_categories: NDArray[np.int64]
     value: FloatArray
@@ -185,9 +185,9 @@ class ProfitForest(ProfitTrees, TreeForest):
         categorical_features: Any = None,
         max_samples: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.n_boosted = n_boosted
@@ -253,7 +253,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         # One more row of the usual kind, since a node without positives is not certain to have none.
         return steps_of_leaves(tree.graph, log_ratio(positive + self._rate, weight - positive + 1 - self._rate))
 
-    def _out_of_bag_steps(self, X: Any) -> FloatArray:
+    def _out_of_bag_steps(self, X: Rows) -> FloatArray:
         """Return for each training row the mean steps in the trees that did not draw it; NaN where there are none."""
         return self._out_of_bag(X, lambda tree, rows: self._steps(tree)[tree.graph.apply(rows)], (N_SIZES,))
 
@@ -270,7 +270,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         total, up = graph.leaf_sums()[:, :2].T
         return GrownTree(graph, constant_scores(log_ratio(up, total - up)))
 
-    def _block_score(self, X: Any) -> FloatArray:
+    def _block_score(self, X: Rows) -> FloatArray:
         total = np.zeros(len(X))
         add_forest(X, self._nodes, total)
         mean = total / len(self.trees_)
@@ -280,7 +280,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         add_forest(X, self._added_nodes, added)
         return mean + self._constant + added
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.stakes_ is None or np.isnan(steps := self._out_of_fold).any():
             return super()._honest_scores(X, y, sample_weight)
         # The steps are honest already; the weights for a row must not know its class either.
@@ -291,7 +291,7 @@ class ProfitForest(ProfitTrees, TreeForest):
             log_odds[test] = steps[test] @ path.weight + path.constant
         return log_odds + self.stakes_.score(X)
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0 if self.vote in ("odds", "mean") else float(np.nextafter(self.min_votes, -1))
 
     def _positive_share(self, score: FloatArray) -> FloatArray:

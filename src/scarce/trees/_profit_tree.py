@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from scarce._sklearn import Interval, RealNotInt
-from scarce.base import FloatArray
+from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
 from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import Graph
 from scarce.trees._profit_trees import ProfitTrees
@@ -113,9 +112,9 @@ class ProfitTree(ReadableTree, ProfitTrees):
         max_features: int | float | str | None = None,
         max_bins: int | None = None,
         categorical_features: Any = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.criterion = criterion
         self.weighting = weighting
@@ -130,7 +129,7 @@ class ProfitTree(ReadableTree, ProfitTrees):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         data = self._prepare(X, y, sample_weight)
         seed = self._seeds(1)[0]
         self.tree_, self.leaf_scores_ = self._grow(data, seed) if self.prune is None else self._pruned(data, y, seed)
@@ -138,7 +137,7 @@ class ProfitTree(ReadableTree, ProfitTrees):
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         return _scored(self._grow_graph(data, seed))
 
-    def _pruned(self, data: TreeData, y: NDArray[np.intp], seed: int) -> GrownTree:
+    def _pruned(self, data: TreeData, y: IntArray, seed: int) -> GrownTree:
         if np.bincount(y).min() < 2:
             raise ValueError("prune sets rows aside, and needs at least two rows of each class.")
         n_aside = max(2, round(self.prune * len(y)))  # type: ignore[operator]
@@ -150,10 +149,10 @@ class ProfitTree(ReadableTree, ProfitTrees):
         stats = data.stats * [1, 1, self._unit, self._unit]
         return _scored(prune_for_profit(graph, data.X, stats, aside))
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return self.leaf_scores_.value[self.tree_.apply(X)]
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
     @classmethod

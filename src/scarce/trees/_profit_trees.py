@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray
+from scarce._typing import FloatArray, IntArray
 from scarce.profit import ProfitClassifier
 from scarce.trees._base import TreeClassifier, TreeData
 from scarce.trees._engine import Graph, grow_tree
@@ -35,7 +35,7 @@ class ProfitTrees(ProfitClassifier, TreeClassifier):
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def _prepare(self, X: NDArray[Any], y: NDArray[np.intp], sample_weight: FloatArray | None) -> TreeData:
+    def _prepare(self, X: NDArray[Any], y: IntArray, sample_weight: FloatArray | None) -> TreeData:
         data = super()._prepare(X, y, sample_weight)
         tp, fp, tn, fn = self._gains.T
         weight = data.stats[:, 0]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.base import FloatArray
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.trees._engine import Graph
 
 __all__ = ["prune_for_profit"]
 
 
-def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: NDArray[np.intp]) -> Graph:
+def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: IntArray) -> Graph:
     """Return the pruned tree that earns most on the rows aside, the smallest of equals, with the sums of all rows.
 
     Parameters
@@ -48,7 +48,7 @@ def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: ND
     return _subtree(graph._replace(sums=counted[:, :4], n_rows=counted[:, 4].astype(np.int64)), kept, split)
 
 
-def _sums_of_nodes(graph: Graph, leaf: NDArray[np.intp], stats: FloatArray) -> FloatArray:
+def _sums_of_nodes(graph: Graph, leaf: IntArray, stats: FloatArray) -> FloatArray:
     """Return the sums over the rows that pass each node, given the leaf of each row."""
     sums = np.empty((len(graph.feature), stats.shape[1]))
     for column, of_nodes in zip(stats.T, sums.T, strict=True):
@@ -58,7 +58,7 @@ def _sums_of_nodes(graph: Graph, leaf: NDArray[np.intp], stats: FloatArray) -> F
     return sums
 
 
-def _subtree(graph: Graph, kept: NDArray[np.bool_], split: NDArray[np.bool_]) -> Graph:
+def _subtree(graph: Graph, kept: BoolArray, split: BoolArray) -> Graph:
     """Return a graph of the kept nodes, of which those that are not split are leaves."""
     number = np.cumsum(kept) - 1
     leaf = ~split[kept]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
-from scarce.base import FloatArray
+from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
@@ -77,9 +77,9 @@ categorical_features, tie_break
         categorical_features: Any = None,
         tie_break: str | None = "path",
         n_jobs: int | None = None,
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_samples = max_samples
@@ -130,7 +130,7 @@ categorical_features, tie_break
     def _ranks(self, leaves: NDArray[np.int64]) -> FloatArray:
         return np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
 
-    def _block_score(self, X: Any) -> FloatArray:
+    def _block_score(self, X: Rows) -> FloatArray:
         if self.aggregate in ("mean_score", "mean_rank"):
             return super()._block_score(X)
         leaves = self._leaves(X)
@@ -147,7 +147,7 @@ categorical_features, tie_break
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
         return super().to_sql(quote)
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.aggregate in ("mean_score", "mean_rank"):
             return super()._honest_scores(X, y, sample_weight)
         # A median or a consensus of the trees that did not see a row is not one of all trees: fit anew instead.

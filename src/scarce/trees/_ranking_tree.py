@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, RealNotInt, StrOptions
-from scarce.base import FloatArray
+from scarce._typing import FloatArray, IntArray, Rows
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData
 from scarce.trees._engine import Graph, LeafScores, grow_meta_tree, leaf_scores, refine_leaves, with_boxes
 from scarce.trees._readable import ReadableTree
@@ -33,11 +33,11 @@ class RankingTree(ReadableTree, TreeClassifier):
         "tie_break": [StrOptions({"path", "boundary"}), None],
     }
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         grown = self._grow(self._prepare(X, y, sample_weight), self._seeds(1)[0])
         self.tree_, self.leaf_scores_ = grown
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         out = np.zeros(len(X))
         self.leaf_scores_.add_to(out, self.tree_, X)
         return out

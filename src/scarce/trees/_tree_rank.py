@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import Label, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import BY_PRECISION, MERGE_AUC
 from scarce.trees._ranking_tree import MetaTree
@@ -65,9 +66,9 @@ pos_label
         max_bins: int | None = None,
         categorical_features: Any = None,
         tie_break: str | None = "path",
-        random_state: Any = None,
-        threshold: Any = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_depth = max_leaf_depth

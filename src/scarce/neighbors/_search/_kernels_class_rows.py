@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_distance import squared_distances
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 BLOCK = 128
 # Two distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from scarce._typing import FloatArray
 
 
 @njit(cache=True, nogil=True, inline="always")

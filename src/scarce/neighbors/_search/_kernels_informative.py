@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from scarce._typing import FloatArray
 
 # Rows of one class whose features stay in the cache while the other class goes by.
 _BLOCK = 256

@@ -6,10 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_distance import squared_distances
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @njit(cache=True, nogil=True)

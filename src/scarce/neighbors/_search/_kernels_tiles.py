@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 # Training rows of one tile: a tile of 30 features stays in the first cache.
 TILE = 128

@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 # A distance of 0 becomes the smallest that a factor can still scale, so that of two rows at the query it decides.
 TINY = 1e-300

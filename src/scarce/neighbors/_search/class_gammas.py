@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_class_gammas import class_votes, label_changes, sweep_macro_f1
 from scarce.neighbors._search.index import ClassIndex
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 def _class_distances(index: ClassIndex, X: NDArray, k: int, skip: IntArray | None) -> FloatArray:

@@ -9,10 +9,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
+from scarce._typing import FloatArray, IntArray, Rows
 from scarce.neighbors._search._kernels_class_rows import BLOCK, count_beyond, insert, leave_out, nearest
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # A relative distance beyond all others: of a class that has no row, or whose rows are all equal and elsewhere.
 _FAR = 1e300
@@ -158,7 +156,7 @@ class ClassRows:
         found = self._search(self.rows(incomplete), incomplete, len(self._distance))
         self._distance[:, incomplete], self._neighbor[:, incomplete] = found
 
-    def _write(self, places: IntArray, X: Any) -> None:
+    def _write(self, places: IntArray, X: Rows) -> None:
         self._blocks[places // BLOCK, :, places % BLOCK] = X
 
     def _reserve(self, n: int) -> None:

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_index import nearest_exactly
 
 __all__ = ["ClassIndex"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Queries of one block. Long enough for the engines' threads, short enough that the arrays of a block are small.
 _BLOCK = 65_536

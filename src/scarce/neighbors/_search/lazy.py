@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scarce._sweep import Sweep
+from scarce._typing import FloatArray, IntArray
 from scarce.objectives import FBeta
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 def lazy_f1_threshold(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 # A weighted search returns less than this for a distance of 0, whatever the weight.
 _ZERO = 1e-290

@@ -10,12 +10,11 @@ from sklearn.neighbors import KDTree
 from sklearn.utils import gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_surroundings import surround
 
 __all__ = ["RowBoxes", "Surroundings"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Rows of a box: few enough to stay in a core's cache, enough to keep its vector instructions busy.
 _BOX = 128

@@ -11,10 +11,8 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_tiles import TILE, distances_from_tile, forces
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Queries of one thread at a time.
 _BLOCK = 256

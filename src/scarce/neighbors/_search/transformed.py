@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search.index import ClassIndex
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class TransformedIndex:

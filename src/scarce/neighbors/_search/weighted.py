@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_weighted import weighted_nearest
 from scarce.neighbors._search.index import ClassIndex
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Rows to list beyond those asked for where there are weights. With more, fewer rows of small weight need a look.
 SPARE = 8

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import BoolArray
 from scarce.trees._engine.tree import Graph
 
 __all__ = ["MIXED", "Box", "Codes", "Interval", "Partition", "Values", "meet", "sides_of_test"]
@@ -68,7 +69,7 @@ class Interval(NamedTuple):
         low = -math.inf if both.low == known.low else both.low
         return Interval(low, math.inf if both.high == known.high else both.high, both.missing)
 
-    def holds(self, x: NDArray[Any]) -> NDArray[np.bool_]:
+    def holds(self, x: NDArray[Any]) -> BoolArray:
         """Return for each value whether it is in the set."""
         x = x.astype(np.float64)
         numbers = (x <= self.high) & ((x > self.low) | (self.low == -math.inf))
@@ -121,7 +122,7 @@ class Codes(NamedTuple):
         """Return the simplest set that has the same values as this one among those known to be possible."""
         return self.meet(known)
 
-    def holds(self, x: NDArray[Any]) -> NDArray[np.bool_]:
+    def holds(self, x: NDArray[Any]) -> BoolArray:
         """Return for each value whether it is in the set."""
         with np.errstate(invalid="ignore"):
             known = (x >= 0) & (x < self.n) & (x == np.floor(x))

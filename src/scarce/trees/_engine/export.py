@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scarce._typing import BoolArray
 from scarce.trees._engine.boxes import Codes, Values, sides_of_test
 from scarce.trees._engine.format import describe, finite, number
 from scarce.trees._engine.tree import TIE_BREAKS, Graph, LeafScores
@@ -53,9 +54,7 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 12)] + "…"
 
 
-def _lines(
-    graph: Graph, names: Sequence[str], scores: LeafScores, show: NDArray[np.bool_]
-) -> Iterator[tuple[str, str]]:
+def _lines(graph: Graph, names: Sequence[str], scores: LeafScores, show: BoolArray) -> Iterator[tuple[str, str]]:
     """Yield the lines, each as a head that may be shortened and a tail that must be seen."""
     for block, first in enumerate(graph.first.tolist()):
         if len(graph.first) > 1:

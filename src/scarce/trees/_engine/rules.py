@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from scarce._typing import BoolArray, IntArray
 from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
 from scarce.trees._engine.format import describe, finite, number
 from scarce.trees._engine.tree import Graph, LeafScores
@@ -42,7 +43,7 @@ class Condition:
     def __str__(self) -> str:
         return self.text
 
-    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
+    def holds(self, X: NDArray[Any]) -> BoolArray:
         """Return for each row whether it meets the condition."""
         return self.values.holds(X[:, self.column])
 
@@ -105,7 +106,7 @@ class LeafRule:
         """The number of conditions to read."""
         return len(self.always) + sum(len(each) for step in self.any_of for each in step)
 
-    def holds(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def holds(self, X: ArrayLike) -> BoolArray:
         """Return for each row whether it is in the leaf."""
         X = np.asarray(X)
         found = _all(self.always, X)
@@ -267,13 +268,13 @@ def compactness(graph: Graph) -> dict[str, float]:
     }
 
 
-def ranked(scores: LeafScores) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
+def ranked(scores: LeafScores) -> tuple[NDArray[Any], NDArray[Any], IntArray]:
     """Return each leaf's score, the spread of the tie-break, and the leaves from the highest score."""
     spread = np.where(scores.high > scores.low, scores.spread, 0.0)
     return scores.value, spread, np.argsort(-scores.value, kind="stable")
 
 
-def _show_missing(names: Sequence[str], missing: ArrayLike | None) -> NDArray[np.bool_]:
+def _show_missing(names: Sequence[str], missing: ArrayLike | None) -> BoolArray:
     return np.ones(len(names), dtype=bool) if missing is None else np.asarray(missing, dtype=bool)
 
 
@@ -338,7 +339,7 @@ def _ends_of_paths(graph: Graph, partition: Partition, X: NDArray[Any]) -> NDArr
     return np.column_stack(ends) if ends else np.empty((0, 1), np.int64)
 
 
-def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[np.bool_]:
+def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> BoolArray:
     n = graph.n_categories[graph.feature[node]]
     with np.errstate(invalid="ignore"):
         known = np.where(n > 0, (x >= 0) & (x < n) & (x == np.floor(x)), ~np.isnan(x))
@@ -350,11 +351,11 @@ def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[
     return np.where(known, left, graph.missing_left[node])
 
 
-def _conditions(box: Box, names: Sequence[str], show: NDArray[np.bool_]) -> Conjunction:
+def _conditions(box: Box, names: Sequence[str], show: BoolArray) -> Conjunction:
     return tuple(Condition(names[f], f, values, describe(names[f], values, bool(show[f]))) for f, values in box.items())
 
 
-def _all(conditions: Conjunction, X: NDArray[Any]) -> NDArray[np.bool_]:
+def _all(conditions: Conjunction, X: NDArray[Any]) -> BoolArray:
     return np.logical_and.reduce([np.ones(len(X), dtype=bool), *(condition.holds(X) for condition in conditions)])
 
 

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import BoolArray, FloatArray
 from scarce.trees._engine import _kernels_criteria as criteria
 from scarce.trees._engine._kernels_grow import grow
 from scarce.trees._engine._kernels_meta import grow_meta
 from scarce.trees._engine._kernels_split import WORDS
 from scarce.trees._engine._kernels_walk import BOUNDARY, NO_DISTANCE, PATH, add_scores, leaf_boxes, leaf_range, walk
 from scarce.trees._engine.columns import Columns, rows_in_order
-
-FloatArray = NDArray[np.float64]
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -54,7 +53,7 @@ class Graph(NamedTuple):
     threshold: FloatArray  # x <= threshold goes left; NaN for categories
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    missing_left: NDArray[np.bool_]
+    missing_left: BoolArray
     jump: NDArray[np.int64]
     n_rows: NDArray[np.int64]  # training rows
     sums: FloatArray  # weight, positives, earned if called positive, if negative
