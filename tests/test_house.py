@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 import typer
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 import scarce
 import scarce.objectives
@@ -140,6 +142,20 @@ def test_kernels_import_numpy_and_numba_only(file: Path) -> None:
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
     others = {name for name in names if name.split(".")[0] not in {"__future__", "math", "numba", "numpy", "typing"}}
     assert not {name for name in others if "_kernels" not in name and name != "scarce._typing"}
+
+
+def test_the_settings_of_the_papers_can_be_made() -> None:
+    """Every call in the table exists and its values are known; … stands for an estimator named above it."""
+    rows = re.findall(r"^\|.*\|.*\| (.*?) \|.*\|$", (ROOT / "docs" / "paper-settings.md").read_text(), re.MULTILINE)
+    calls = [call.replace("…", "LinearSVC()") for row in rows for call in re.findall(r"`(\w+\(.*?\))`", row)]
+    assert len(calls) > 40
+    rooms = ("ellipsoids", "fmeasure", "metric_learning", "neighbors", "oneclass", "sampling", "trees", "boosting")
+    known: dict[str, object] = {"k": 3, "p": 3, "nu": 0.1, "inf": float("inf")}
+    for room in (importlib.import_module(f"scarce.{room}") for room in rooms):
+        known |= {name: getattr(room, name) for name in room.__all__}
+    known |= {"LinearSVC": LinearSVC, "LogisticRegression": LogisticRegression}
+    for call in calls:
+        eval(call, known)._validate_params()
 
 
 def test_files_are_short() -> None:

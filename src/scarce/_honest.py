@@ -22,7 +22,7 @@ __all__ = ["HonestScores", "takes_times"]
 
 
 class Metadata(NamedTuple):
-    """What comes with the training rows, and the splits that the user wants."""
+    """The columns that come with the training rows, and the splits that the user wants."""
 
     period: Labels | None = None
     groups: Labels | None = None

@@ -33,7 +33,7 @@ HISTOGRAM_BYTES = 64 * 2**20  # for histograms of children that wait
 
 
 class Rule(NamedTuple):
-    """When and how a node is split."""
+    """The rule by which nodes are split."""
 
     criterion: int
     max_depth: int
