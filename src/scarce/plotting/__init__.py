@@ -6,6 +6,7 @@ this library.
 
 from scarce.plotting._cone import ConeDisplay, FMeasureBoundDisplay, FMeasurePathDisplay
 from scarce.plotting._ellipsoids import EllipsoidDisplay
+from scarce.plotting._explanation import ExplanationDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
@@ -14,6 +15,7 @@ from scarce.plotting._trees import MetaTreeDisplay
 __all__ = [
     "ConeDisplay",
     "EllipsoidDisplay",
+    "ExplanationDisplay",
     "FMeasureBoundDisplay",
     "FMeasurePathDisplay",
     "GammaPathDisplay",

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._drawing import axes_or_new, pyplot
 from scarce._typing import Estimator
 
 __all__ = ["OF_PIPELINE", "AxesDisplay", "check_drawable", "pyplot"]
@@ -36,8 +37,7 @@ class AxesDisplay:
         -------
         self
         """
-        plt = pyplot()
-        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self._draw(**kwargs)
         return self
@@ -45,17 +45,6 @@ class AxesDisplay:
     def _draw(self, **kwargs: Any) -> None:
         """Draw on ``self.ax_``."""
         raise NotImplementedError
-
-
-def pyplot() -> Any:
-    """Return matplotlib's pyplot; the error names the command that installs it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Plots are drawn with matplotlib, which is not installed: pip install "scarce[audit]".'
-        ) from error
-    return plt
 
 
 def check_drawable(display: type[Any], estimator: Estimator, kind: type[Any], advice: str, name: str = "") -> None:
