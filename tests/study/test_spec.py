@@ -1,9 +1,9 @@
-"""Studies are data: every file can be read, says only what the runner knows, and names its cells for good."""
+"""Studies are data: every file can be read, has only keys that the runner knows, and names its cells for good."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -17,9 +17,11 @@ from scarce.study.spec import parse_study
 from .conftest import STUDY
 
 NAMED = [
-    "all-methods", "ccnnd/table2", "ccnnd/table3", "cone/fig5.5-5.8", "cone/table5.2", "gamma/fig4", "gamma/fig5",
-    "gamma/fig6", "gamma/table2", *(f"gfrnn/table{n}" for n in range(4, 13)), "me2/table3.2", "me2/table4.3",
-    "metaap/fig3", "metaap/fig5", "metaap/fig6", "metaap/forests", "profit/fig6.1", "profit/table6.2",
+    "all-methods", "ccnnd/table2", "ccnnd/table3", "cone/fig5.5-5.8", "cone/models-needed", "cone/table5.2",
+    "gamma/creditcard", "gamma/fig4", "gamma/fig5", "gamma/fig6", "gamma/table2", "gfrnn/defaults",
+    *(f"gfrnn/table{n}" for n in range(4, 13)), "me2/choices", "me2/development", "me2/table3.2", "me2/table4.3",
+    "metaap/fig3", "metaap/fig5", "metaap/fig6", "metaap/forests", "metric/f1", "metric/lmnn", "profit/fig6.1",
+    "profit/models", "profit/table6.2", "profit/tree-choices", "trees/ap-boosting", "trees/budget",
 ]  # fmt: skip
 
 
@@ -83,7 +85,43 @@ def test_a_cell_is_named_by_what_it_depends_on():
     assert {p.cell.key for p in table.reduce(splits=2, sets=["wine"]).plan()} < keys
 
 
-def test_less_of_a_study_says_so():
+def test_a_study_may_have_the_sets_of_another():
+    names = [set_["label"] for set_ in load_study("metric/f1").sets]
+    assert names == [set_["label"] for set_ in load_study("gamma/table2").sets]
+
+
+TINY = {
+    # The choice by a budget, and precision at shares of the rows.
+    ("trees/budget", "german", "top_k = 0.05"): {"p@1%", "p@5%", "p@10%"},
+    ("metric/lmnn", "wine", "after LMNN"): {"accuracy"},
+    ("metric/f1", "hayes", "γk-NN, k chosen"): {"f1"},
+    ("trees/ap-boosting", "glass", "-log A"): {"ap"},
+    ("me2/choices", "abalone20", "SVDD"): {"f1"},
+    ("cone/models-needed", "yeast4", "CONE, 2 models"): {"train_f1", "area", "area of Parambath"},
+}
+
+
+@pytest.mark.parametrize("place", TINY, ids=lambda place: place[0])
+def test_one_cell_of_each_comparison_of_our_own_runs(place):
+    name, set_, method = place
+    [planned] = load_study(name).reduce(sets=[set_], methods=[method], splits=1).plan()
+    outcome = compute(planned.cell)
+    assert not outcome.error
+    assert {metric for metric in TINY[place] if 0 <= outcome.figures[metric] <= 1} == TINY[place]
+
+
+@pytest.mark.parametrize(("name", "label"), [("profit/models", "Bayes rule"), ("profit/tree-choices", "forest")])
+def test_one_cell_of_the_comparisons_by_money_runs(name, label):
+    study = load_study(name).reduce(sets=["payments"], methods=[label], splits=1)
+    [set_] = study.sets
+    [planned] = replace(study, sets=({**set_, "rows": 4000},)).plan()
+    figures = compute(planned.cell).figures
+    # Both are shares of the profit of perfect decisions, one of all of it, one of what is beyond accepting every row.
+    assert figures["gap"] >= 0
+    assert figures["gained"] <= 1
+
+
+def test_less_of_a_study_is_listed():
     study = load_study("gamma/table2").reduce(sets=["wine"], splits=2, methods=["3-NN"], scalings=["min-max"])
     assert len(study.plan()) == 2
     assert study.reduced == ("1 of 19 sets", "only 3-NN", "scaling min-max only", "2 of 5 splits")
@@ -91,7 +129,7 @@ def test_less_of_a_study_says_so():
 
 
 @pytest.mark.parametrize(
-    ("less", "said"),
+    ("less", "message"),
     [
         ({"sets": ["nowhere"]}, "no set 'nowhere'; it has balance"),
         ({"methods": ["magic"]}, "no method 'magic'; it has 3-NN"),
@@ -99,13 +137,13 @@ def test_less_of_a_study_says_so():
         ({"splits": 0}, "at least one split"),
     ],
 )
-def test_what_is_not_in_a_study_cannot_be_asked_of_it(less, said):
-    with pytest.raises(StudyError, match=said):
+def test_what_is_not_in_a_study_cannot_be_asked_of_it(less, message):
+    with pytest.raises(StudyError, match=message):
         load_study("gamma/table2").reduce(**less)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"colour": "red"}, "'colour' is no key of a study"),
         ({"protocol": {"kind": "shuffle", "splits": 1, "speed": 2}}, "'speed' is no key of protocol"),
@@ -113,7 +151,7 @@ def test_what_is_not_in_a_study_cannot_be_asked_of_it(less, said):
         ({"scalings": ["log"]}, "no scaling 'log'"),
     ],
 )
-def test_a_mistake_in_a_file_is_named(change, said):
+def test_a_mistake_in_a_file_is_named(change, message):
     text = {
         "title": "t",
         "source": "s",
@@ -123,7 +161,7 @@ def test_a_mistake_in_a_file_is_named(change, said):
         "methods": {"a": {"estimator": "GammaKNN"}},
     }
     assert len(parse_study("mine", text).plan()) == 1
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=message):
         parse_study("mine", {**text, **change})
 
 

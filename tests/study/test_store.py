@@ -22,7 +22,7 @@ RUN = """
 import sys
 from scarce.study import Store, load_study, run_study
 with Store(sys.argv[2]) as store:
-    progress = run_study(load_study(sys.argv[1]), store, tell=lambda progress: print(progress.new, flush=True))
+    progress = run_study(load_study(sys.argv[1]), store, on_progress=lambda progress: print(progress.new, flush=True))
 print("computed", progress.new, "elsewhere", progress.elsewhere)
 """
 

@@ -70,7 +70,7 @@ def test_compare_on_a_table_of_ones_own(call, tmp_path):
     arguments = ("compare", "--data", "mine.csv", "--target", "outcome", "--methods", "GammaKNN,GFRNN")
     code, out = call(*arguments, "--metric", "f1", "--splits", 1, "--jobs", 1)
     assert code == 0
-    for text in ("GammaKNN (standard)", "GFRNN (standard)", "Extra trees, tuned cut", "7 cells computed"):
+    for text in ("GammaKNN (standard)", "GFRNN (standard)", "Extra trees, tuned threshold", "7 cells computed"):
         assert text in " ".join(out.split())
     cells = pd.read_csv(tmp_path / "study" / "compare" / "cells.csv")
     assert set(cells["set"]) == {"mine"}

@@ -123,7 +123,7 @@ def test_statements_on_ranks_are_judged(tmp_path):
     assert verdicts == {
         "GFRNN has the best mean rank": "confirmed",
         "GFRNN differs significantly from CCNND and LI-kNN": "confirmed",
-        "GFRNN and ENN cannot be told apart": "refuted",
+        "GFRNN and ENN do not differ significantly": "refuted",
         "by GM GFRNN differs significantly from PNN": "confirmed",
     }
 

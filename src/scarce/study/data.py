@@ -27,7 +27,7 @@ _DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {"simulated-flow": draw_flow
 
 
 class Rows(NamedTuple):
-    """Rows to learn from and rows to test on; `gains` are amounts of money where there are any.
+    """Training rows and test rows; `gains` are amounts of money where there are any.
 
     Models decide on test rows with `gains_test`; what they earn is counted with `gains_judged`, where that differs.
     """

@@ -25,7 +25,7 @@ def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        What the report says, as plain data.
+        The contents of the report, as plain data.
     """
     data = tabulate(study, store)
     folder.mkdir(parents=True, exist_ok=True)

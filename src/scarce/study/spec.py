@@ -24,7 +24,7 @@ _PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "
 
 
 class StudyError(ValueError):
-    """What the user of a study can put right, in one sentence."""
+    """A mistake that the user of a study can put right, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Method:
 
     @property
     def column(self) -> str:
-        """Return the label with the scaling, which tells columns apart where a study has several scalings."""
+        """Return the label with the scaling, which distinguishes columns where a study has several scalings."""
         return self.label if self.rival or self.scaling == "none" else f"{self.label} ({self.scaling})"
 
 
@@ -108,26 +108,26 @@ class Study:
         methods: Sequence[str] = (),
         scalings: Sequence[str] = (),
     ) -> Study:
-        """Return a smaller study, which says what was left out."""
-        study, said = self, list(self.reduced)
+        """Return a smaller study, which lists what was left out."""
+        study, reduced = self, list(self.reduced)
         if sets:
             chosen = _chosen("set", sets, [set_["label"] for set_ in self.sets])
             study = replace(study, sets=tuple(set_ for set_ in self.sets if set_["label"] in chosen))
-            said.append(f"{len(study.sets)} of {len(self.sets)} sets")
+            reduced.append(f"{len(study.sets)} of {len(self.sets)} sets")
         if methods:
             chosen = _chosen("method", methods, [method.label for method in self.methods])
             study = replace(study, methods=tuple(m for m in study.methods if m.label in chosen))
-            said.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
+            reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
         if scalings:
             chosen = _chosen("scaling", scalings, [m.scaling for m in self.methods if not m.rival])
             study = replace(study, methods=tuple(m for m in study.methods if m.rival or m.scaling in chosen))
-            said.append(f"scaling {', '.join(sorted(chosen))} only")
+            reduced.append(f"scaling {', '.join(sorted(chosen))} only")
         if splits is not None and splits < self.splits:
             if splits < 1:
                 raise StudyError(f"A study needs at least one split; --splits is {splits}.")
             study = replace(study, protocol={**self.protocol, "splits": splits})
-            said.append(f"{splits} of {self.splits} splits")
-        return replace(study, reduced=tuple(said))
+            reduced.append(f"{splits} of {self.splits} splits")
+        return replace(study, reduced=tuple(reduced))
 
     def plan(self) -> Sequence[Planned]:
         """Return every cell, the methods of one set and split together, so that data are loaded once."""
@@ -244,6 +244,9 @@ def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
 
     if sets == "all":
         sets = [info.name for info in list_datasets()]
+    elif isinstance(sets, str):
+        # The sets of another study.
+        sets = load_study(sets).sets
     for set_ in sets:
         plain = {"name": set_} if isinstance(set_, str) else dict(set_)
         yield {**plain, "label": plain.get("label", plain["name"])}

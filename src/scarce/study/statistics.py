@@ -1,4 +1,4 @@
-"""Do methods differ over many data sets? The tests that Demsar (JMLR 2006) recommends, on one figure per set."""
+"""Tests of whether methods differ over many data sets, as Demšar (JMLR 2006) recommends, on one figure per set."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def bonferroni_dunn(n_methods: int, alpha: float = 0.05) -> float:
 
 
 def critical_difference(q: float, n_methods: int, n_sets: int) -> float:
-    """Return by how much two mean ranks must differ to be told apart.
+    """Return by how much two mean ranks must differ to be significant.
 
     Examples
     --------
