@@ -19,12 +19,14 @@ import scarce.objectives
 from scarce import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+    path for folder in ("docs", "docs/proofs") for path in ROOT.glob(f"{folder}/*.md")
+)
 TEXTS = [ROOT / "Makefile", ROOT / ".ci" / "run"] + [
     path
     for files in (
         ROOT.glob("*"),
-        *((ROOT / name).rglob("*") for name in ("benchmarks", "docs", "examples", "src", "tests")),
+        *((ROOT / name).rglob("*") for name in ("benchmarks", "docs", "examples", "proofs", "src", "tests")),
     )
     for path in files
     if path.suffix in {".cff", ".jinja", ".md", ".py", ".toml"}
@@ -106,8 +108,8 @@ def test_commands_on_pages_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_make_targets_on_pages_exist(page: Path) -> None:
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"^make (\w+)", page.read_text(), re.MULTILINE)) <= targets
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"^make ([\w-]+)", page.read_text(), re.MULTILINE)) <= targets
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
