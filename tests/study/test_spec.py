@@ -104,7 +104,7 @@ TINY = {
 @pytest.mark.parametrize("place", TINY, ids=lambda place: place[0])
 def test_one_cell_of_each_comparison_of_our_own_runs(place):
     name, set_, method = place
-    [planned] = load_study(name).reduce(sets=[set_], methods=[method], splits=1).plan()
+    planned, *_ = load_study(name).reduce(sets=[set_], methods=[method], splits=1).plan()
     outcome = compute(planned.cell)
     assert not outcome.error
     assert {metric for metric in TINY[place] if 0 <= outcome.figures[metric] <= 1} == TINY[place]
@@ -205,3 +205,8 @@ def test_cells_are_plain_data():
     for name in NAMED:
         cell = load_study(name).reduce(splits=1).plan()[0].cell
         assert json.loads(json.dumps(asdict(cell))) == asdict(cell)
+
+
+def test_a_file_can_ask_for_none():
+    model = build({"estimator": "ME2", "params": {"tune": "None"}}, {}, seed=0, fewest=10)
+    assert model[-1].tune is None

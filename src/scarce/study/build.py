@@ -106,7 +106,7 @@ def _make(part: Mapping[str, Any]) -> BaseEstimator:
 
 def _value(value: Any) -> Any:
     """Return a parameter: an estimator of its description, a ratio that a sampler must reach, None, or what it is."""
-    if value == "none":  # TOML has no word for it
+    if value == "None":  # TOML has no word for it, and "none" is a value of some parameters
         return None
     if isinstance(value, Mapping) and isinstance(value.get("estimator"), str):
         return _make(value)
