@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return 1 if a bar was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(MEASUREMENTS), metavar="NAME", help=", ".join(MEASUREMENTS))
-    parser.add_argument("--quick", action="store_true", help="smaller data; the table says where")
+    parser.add_argument("--quick", action="store_true", help="smaller data; the table shows where")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a file")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the whole table as Markdown")
     options = parser.parse_args(arguments)

@@ -113,13 +113,13 @@ def fit_memory(run: Run) -> list[Row]:
 
 
 def gamma_memory(n_rows: int) -> float:
-    # Made in place, since what is freed before would hide a part of the peak.
     X, y = _in_place(n_rows, 30, np.float64)
     GammaKNN().fit(X[:500], y[:500])
     return memory_of(lambda: GammaKNN().fit(X, y))
 
 
 def _in_place(n_rows: int, n_features: int, dtype: type) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+    # Drawn without copies, since what is freed before would hide a part of the peak.
     rng = np.random.default_rng(0)
     return rng.standard_normal((n_rows, n_features), dtype=dtype), np.arange(n_rows) % 33 == 0
 

@@ -1,7 +1,9 @@
 """The benchmark harness runs, and the peers are the classifiers that they stand for."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,3 +107,15 @@ def test_memory_is_that_of_the_fit():
     row = memory_row(Run(quick=True), "a small fit", Bar("<", 300, on="ours"), neighbors.gamma_memory, 3_000)
     assert 0 <= row.ours < 100
     assert row.passed
+
+
+def test_pages_name_measurements_that_exist():
+    root = Path(__file__).resolve().parents[1]
+    table = (root / "docs" / "proofs" / "bench.md").read_text()
+    commands = re.findall(
+        r"-m benchmarks.* --only (.*)$", (root / "benchmarks" / "README.md").read_text(), re.MULTILINE
+    )
+    named = {*re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE), *(n for line in commands for n in line.split())}
+    assert named
+    assert named <= set(MEASUREMENTS)
+    assert "MISSED" not in table

@@ -104,7 +104,7 @@ def test_what_the_user_can_put_right_is_one_sentence(call, arguments, said):
 
 
 def test_the_live_table_has_a_count_for_each_set_and_method_and_the_time_left():
-    study = load_study("gamma/table2").reduce(sets=["wine", "glass"], methods=["3-NN"], scalings=["min-max"])
+    study = load_study("gamma/table2").reduce(sets=["wine", "glass"], methods=["3-NN"])
     place = {("wine", "3-NN (min-max)"): [5, 5], ("glass", "3-NN (min-max)"): [2, 5]}
     progress = Progress(10, done=7, failed=1, by_place=place, seconds_left=95.0)
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115

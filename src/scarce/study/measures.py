@@ -39,12 +39,13 @@ LABELS = {
     "area": "area outside all cones",
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
+    "search_f1": "F1 on the rows that guide the search",
 }
 _LOWER_IS_BETTER = {"error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"}
 # Precision is taken among the first rows, as many as so many per cent of the number of positives, and of all rows.
 SHARES = tuple(range(10, 101, 10))
 _BUDGETS = (1, 5, 10)
-_ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_"}
+_ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_", "search_f1": "f_"}
 
 
 def lower_is_better(metric: str) -> bool:

@@ -50,6 +50,8 @@ def _run_part(study: Study, store: Store) -> Study:
     """Return the study with the first splits whose cells were nearly all run, so that columns are comparable."""
     plan = [planned for planned in study.plan() if not planned.method.rival]
     stored = store.read(planned.cell.key for planned in plan)
+    if not stored:
+        return study
     for splits in range(1, study.splits):
         done = [planned.cell.key in stored for planned in plan if planned.split == splits]
         if sum(done) < NEARLY_ALL * len(done):

@@ -100,14 +100,7 @@ class Study:
         """Return how many splits of each set there are."""
         return int(self.protocol["splits"])
 
-    def reduce(
-        self,
-        *,
-        sets: Sequence[str] = (),
-        splits: int | None = None,
-        methods: Sequence[str] = (),
-        scalings: Sequence[str] = (),
-    ) -> Study:
+    def reduce(self, *, sets: Sequence[str] = (), splits: int | None = None, methods: Sequence[str] = ()) -> Study:
         """Return a smaller study, which lists what was left out."""
         study, reduced = self, list(self.reduced)
         if sets:
@@ -118,10 +111,6 @@ class Study:
             chosen = _chosen("method", methods, [method.label for method in self.methods])
             study = replace(study, methods=tuple(m for m in study.methods if m.label in chosen))
             reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
-        if scalings:
-            chosen = _chosen("scaling", scalings, [m.scaling for m in self.methods if not m.rival])
-            study = replace(study, methods=tuple(m for m in study.methods if m.rival or m.scaling in chosen))
-            reduced.append(f"scaling {', '.join(sorted(chosen))} only")
         if splits is not None and splits < self.splits:
             if splits < 1:
                 raise StudyError(f"A study needs at least one split; --splits is {splits}.")
