@@ -1,4 +1,4 @@
-"""The report says what the store holds, the paper's figures beside it, and refers to nothing outside itself."""
+"""The report shows what the store holds, the paper's figures beside it, and refers to nothing outside itself."""
 
 from __future__ import annotations
 
