@@ -7,7 +7,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -177,6 +177,11 @@ def load_study(name: str, *, paper_grid: bool = False) -> Study:
                 return parse_study(name.removesuffix(".toml"), tomllib.load(file), paper_grid=paper_grid)
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise StudyError(f"The study {name} cannot be read: {error}.") from error
+    return _packaged(name, paper_grid)
+
+
+@cache
+def _packaged(name: str, paper_grid: bool) -> Study:
     known = _files()
     if name not in known:
         raise StudyError(f"There is no study {name!r}; scarce study list names them all.")
