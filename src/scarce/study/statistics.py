@@ -1,4 +1,4 @@
-"""Do methods differ over many data sets? The tests that Demsar (JMLR 2006) recommends, on one figure per set."""
+"""Tests of whether methods differ over many data sets, as Demšar (JMLR 2006) recommends, on one figure per set."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
+
+from scarce._typing import FloatArray
 
 __all__ = [
     "Interval",
@@ -25,7 +27,6 @@ __all__ = [
     "win_tie_loss",
 ]
 
-FloatArray = NDArray[np.float64]
 
 # Figures that are equal on paper may differ in their last bits.
 _DECIMALS = 10
@@ -133,7 +134,7 @@ def bonferroni_dunn(n_methods: int, alpha: float = 0.05) -> float:
 
 
 def critical_difference(q: float, n_methods: int, n_sets: int) -> float:
-    """Return by how much two mean ranks must differ to be told apart.
+    """Return by how much two mean ranks must differ to be significant.
 
     Examples
     --------
