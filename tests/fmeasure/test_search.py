@@ -175,3 +175,8 @@ def test_dinkelbach_climbs_from_a_model_that_finds_nothing():
     search = new_search("dinkelbach", 5, floor=2 * 0.1 / 1.1)
     search.record(0.5, ErrorProfile(0.1, 0.0, 0.1))
     assert search.ask() == [pytest.approx(2 * 0.1 / 1.1)]
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_no_search_tries_more_models_than_it_may(name):
+    assert len(run(new_search(name, 2), Family(3).fit).tried) == 2

@@ -35,7 +35,8 @@ class Search(ABC):
 
     def ask(self, count: int = 1) -> list[float]:
         """Return at most `count` new t; none if there is nothing left to try."""
-        return self._ask(min(count, self.n_models - len(self.tried)))
+        count = min(count, self.n_models - len(self.tried))
+        return self._ask(count) if count > 0 else []
 
     def record(self, t: float, profile: ErrorProfile | None, curve: ThresholdCurve | None = None) -> None:
         """Take in the errors at `t`, or None if no model could be fitted there, and the F at other thresholds."""
