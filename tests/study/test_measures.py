@@ -109,19 +109,39 @@ def test_simulated_states_are_drawn_anew_for_each_split():
     assert len(one.y_test) == 1500
 
 
-def test_holes_are_filled_from_the_training_rows(tmp_path):
-    frame = pd.DataFrame({"a": np.arange(40.0), "b": np.nan, "word": ["x", "y"] * 20, "y": [0, 0, 0, 1] * 10})
-    frame.loc[::3, "a"] = np.nan
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    set_ = {k: v for k, v in describe_file(tmp_path / "t.csv", "y", None).items() if k != "label"}
-    protocol = {"kind": "shuffle", "test_size": 0.5}
+def test_holes_are_filled_from_the_training_rows(monkeypatch):
+    X = np.c_[np.arange(40.0), np.full(40, np.nan)]
+    X[::3, 0] = np.nan
+    monkeypatch.setattr(data, "_table", lambda _: (X, np.tile([0, 0, 0, 1], 10), None))
+    set_, protocol = {"name": "with holes"}, {"kind": "shuffle", "test_size": 0.5}
     rows, holes = rows_of(set_, protocol, 0), data._split(set_, protocol, 0)
-    assert rows.X_train.shape == rows.X_test.shape == (20, 4)
-    for filled, X in ((rows.X_train, holes.X_train), (rows.X_test, holes.X_test)):
-        missing = np.isnan(X[:, 0])
+    for filled, before in ((rows.X_train, holes.X_train), (rows.X_test, holes.X_test)):
+        missing = np.isnan(before[:, 0])
         assert set(filled[missing, 0]) == {np.nanmedian(holes.X_train[:, 0])}
-        np.testing.assert_array_equal(filled[~missing, 0], X[~missing, 0])
+        np.testing.assert_array_equal(filled[~missing, 0], before[~missing, 0])
         assert not filled[:, 1].any()  # there is nothing to learn from a column without a value
+
+
+def test_a_file_is_encoded_as_the_audit_does_by_the_training_rows_alone(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=400), "same": 1, "id": [f"n{i}" for i in range(400)], "y": np.arange(400) % 8 == 0}
+    )
+    frame["shop"] = rng.choice([f"shop {i}" for i in range(60)], 400)
+    frame["day"] = pd.date_range("2024-01-01", periods=400).astype(str)
+    frame.loc[::5, "a"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    set_, left_out = describe_file(tmp_path / "t.csv", "y", None)
+    assert [note.split("'")[1] for note in left_out] == ["same", "id"]
+    protocol = {"kind": "shuffle", "test_size": 0.5}
+    rows = rows_of(set_, protocol, 0)
+    # A number and whether it is missing, five parts of a date, and 60 shops in one column.
+    assert rows.X_train.shape == rows.X_test.shape == (200, 8)
+    assert np.isfinite(rows.X_train).all()
+    np.testing.assert_allclose(rows.X_train[:, 0].mean(), 0, atol=1e-9)
+    assert abs(rows.X_test[:, 0].mean()) > 1e-9
+    again = rows_of({**set_}, protocol, 0)
+    np.testing.assert_array_equal(again.X_test, rows.X_test)
 
 
 def test_models_decide_with_the_gains_of_the_study_and_earn_those_that_are_judged():

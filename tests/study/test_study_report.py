@@ -82,7 +82,7 @@ def test_csv_and_latex_hold_the_same_figures(reported):
 def test_the_best_figure_is_bold_and_special_characters_are_tex():
     column = {"printed_mean": None, "n_sets": 1, "scaling": "none", "rival": False}
     data = {
-        "name": "n", "source": "s",
+        "name": "n", "source": "s", "has_printed": True,
         "tables": [{"label": "F1", "lower_is_better": False, "sets": ["a_b"], "columns": [
             {**column, "column": "γ%", "mean": 0.5, "values": [0.5]},
             {**column, "column": "x", "mean": 0.7, "values": [0.7]},

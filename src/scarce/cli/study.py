@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +31,7 @@ study_app = typer.Typer(
 WIDTH = 140
 # A live table with more columns than this would not fit on a screen.
 MOST_COLUMNS = 12
+SECONDS_BETWEEN_LINES = 10.0
 VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagrees": "red"}
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
@@ -176,21 +177,22 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
         console.print(f"Reduced: {limit}.", style="yellow", markup=False)
     for table in data["tables"]:
         shown = Table("method", title=f"{table['label']}, mean over sets", title_justify="left", box=None)
-        for title in ("ours", "sets", "printed", "difference", "p"):
+        titles = ["ours", "sets", "printed", "difference", "p"] if data["has_printed"] else ["mean", "sets"]
+        for title in titles:
             shown.add_column(title, justify="right")
         columns = [c for c in table["columns"] if c["n_sets"]]
         best = (min if table["lower_is_better"] else max)((c["mean"] for c in columns), default=None)
         for column in columns:
             far = column["p"] is not None and column["p"] < 0.05
-            shown.add_row(
-                ("★ " if column["mean"] == best else "  ") + escape(column["column"]),
+            cells = [
                 number(column["mean"]),
                 str(column["n_sets"]),
                 number(column["printed_mean"]),
                 f"[red]{signed(column['difference'])}[/]" if far else signed(column["difference"]),
                 p_text(column["p"]),
-                style="bold" if column["mean"] == best else None,
-            )
+            ]
+            star, style = ("★ ", "bold") if column["mean"] == best else ("  ", None)
+            shown.add_row(star + escape(column["column"]), *cells[: len(titles)], style=style)
         console.print(shown)
     for claim in data["claims"]:
         where = f" ({claim['scaling']})" if claim["scaling"] else ""
@@ -220,12 +222,32 @@ def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[An
 def _live(study: Study) -> Iterator[Any]:
     """Show one table, sets by methods, of what is done, and the time left."""
     console = make_console(WIDTH, stderr=True)
-    if not console.is_terminal:
-        yield lambda _: None
-        return
     start = time.monotonic()
+    if not console.is_terminal:
+        yield _lines(study, console, start)
+        return
     with Live(console=console, transient=True, refresh_per_second=4) as live:
         yield lambda progress: live.update(progress_table(study, progress, time.monotonic() - start))
+
+
+def _lines(study: Study, console: Console, start: float) -> Callable[[Progress], None]:
+    """Return a function that prints a plain line every so many seconds, for a log file."""
+    printed = start - SECONDS_BETWEEN_LINES + 2.0
+
+    def show(progress: Progress) -> None:
+        nonlocal printed
+        now = time.monotonic()
+        if now - printed >= SECONDS_BETWEEN_LINES or progress.done == progress.total:
+            console.print(_state(study, progress, now - start), soft_wrap=True, markup=False)
+            printed = now
+
+    return show
+
+
+def _state(study: Study, progress: Progress, seconds: float) -> str:
+    left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
+    failed = f", {progress.failed:,} failed" if progress.failed else ""
+    return f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
 
 
 def progress_table(study: Study, progress: Progress, seconds: float) -> Group:
@@ -239,10 +261,7 @@ def progress_table(study: Study, progress: Progress, seconds: float) -> Group:
         if wide:
             counts = [[sum(done) for done in zip(*counts, strict=True)]]
         table.add_row(set_["label"], *(_count(*count) for count in counts))
-    left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
-    failed = f", {progress.failed:,} failed" if progress.failed else ""
-    state = f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
-    return Group(table, Text(state))
+    return Group(table, Text(_state(study, progress, seconds)))
 
 
 def _count(done: int, total: int) -> str:

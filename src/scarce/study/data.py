@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from scarce._files import sha256
+from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, IntArray
 from scarce.datasets import load, load_keel_folds
 from scarce.datasets._catalogue import get_record
@@ -20,6 +21,9 @@ from scarce.datasets._sources import obtain, read
 
 from .simulated import draw_flow, draw_payments
 from .spec import StudyError
+
+if TYPE_CHECKING:
+    from scarce.tables import Column
 
 __all__ = ["Rows", "describe_file", "rows_of"]
 
@@ -54,6 +58,12 @@ def rows_of(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) ->
 
 
 def _split(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+    if "sha256" in set_:
+        return _encoded(json.dumps(set_, sort_keys=True), json.dumps(protocol, sort_keys=True), split)
+    return _unencoded(set_, protocol, split)
+
+
+def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
     name, kind = set_["name"], protocol["kind"]
     if name in _DRAWN:
         return _drawn(json.dumps(set_, sort_keys=True), split)
@@ -78,17 +88,34 @@ def _split(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> 
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
     if "train_ir" in set_:
         train = _thin(train, y, set_["train_ir"], split)
-    rows = Rows(X[train], y[train], X[test], y[test], note=note)
+    rows = Rows(safe_indexing(X, train), y[train], safe_indexing(X, test), y[test], note=note)
     return rows if gains is None else rows._replace(gains_train=gains[train], gains_test=gains[test])
 
 
-def describe_file(path: Path, target: str, positive: str | None) -> dict[str, Any]:
-    """Return the set that a file of the user's stands for; its contents are part of what it is."""
-    y = _read(path, target, positive)[1]
-    digest = sha256(path)
-    if y.sum() < 4:
-        raise StudyError(f"{path} has {y.sum()} positive rows, and a comparison needs at least 4.")
-    return {"name": str(path.resolve()), "label": path.stem, "sha256": digest, "target": target, "positive": positive}
+def describe_file(path: Path, target: str, positive: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Return the set that a file of the user's stands for, and the columns that are not learned from, with reasons.
+
+    The contents of the file are part of what the set is, and so are the types of its columns.
+    """
+    from scarce.tables import TableError, profile_table
+
+    frame, y = _read(path, target, positive)
+    if (y == 1).sum() < 4:
+        raise StudyError(f"{path} has {(y == 1).sum()} positive rows, and a comparison needs at least 4.")
+    try:
+        profile, _ = profile_table(frame, target, y)
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from error
+    columns = [
+        {"name": c.name, "kind": c.kind, "date_format": c.date_format, "distinct": c.distinct} for c in profile.features
+    ]
+    described = {"name": str(path.resolve()), "label": path.stem, "sha256": sha256(path), "columns": columns}
+    left_out = [
+        f"{path.name}: column {c.name!r} is not learned from. {c.remark}"
+        for c in profile.columns
+        if c.role != "feature"
+    ]
+    return {**described, "target": target, "positive": positive}, left_out
 
 
 def _some(part: IntArray, y: NDArray[Any], count: int, seed: int) -> IntArray:
@@ -120,10 +147,14 @@ def _keel(name: str) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _table(described: str) -> tuple[FloatArray, NDArray[np.int64], FloatArray | None]:
+def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
     set_ = json.loads(described)
     if "sha256" in set_:
-        return *_read(Path(set_["name"]), set_["target"], set_["positive"]), None
+        from scarce.tables import conform
+
+        frame, y = _read(Path(set_["name"]), set_["target"], set_["positive"])
+        known = np.flatnonzero(y >= 0)
+        return conform(frame, _columns(set_)).iloc[known], y[known], None
     if "positive" in set_:
         return *_relabelled(set_["name"], set_["positive"]), None
     bunch = load(set_["name"])
@@ -144,16 +175,31 @@ def _relabelled(name: str, positive: list[str]) -> tuple[FloatArray, NDArray[np.
     return data, np.isin(labels, positive).astype(np.int64)
 
 
-def _read(path: Path, target: str, positive: str | None) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Read a table; words become one column for each word."""
-    import pandas as pd
-
+def _read(path: Path, target: str, positive: str | None) -> tuple[Any, NDArray[np.int64]]:
+    """Return a table as it was read, and its outcomes: 1, 0, and -1 where one is unknown."""
     from scarce.tables import TableError, read_table, read_target
 
     frame = read_table(path)
     try:
-        y = read_target(frame, target, positive).y
+        return frame, read_target(frame, target, positive).y
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
-    known = y >= 0
-    return pd.get_dummies(frame.drop(columns=target)[known]).to_numpy(np.float64), y[known]
+
+
+def _columns(set_: Mapping[str, Any]) -> list[Column]:
+    from scarce.tables import Column
+
+    return [Column(c["name"], c["kind"], distinct=c["distinct"], date_format=c["date_format"]) for c in set_["columns"]]
+
+
+@lru_cache(maxsize=2)
+def _encoded(described: str, protocol: str, split: int) -> Rows:
+    """Return the rows of a file as numbers, encoded as the audit does, by the training rows alone."""
+    from scarce.tables import make_encoder
+
+    set_ = json.loads(described)
+    rows = _unencoded(set_, json.loads(protocol), split)
+    folds = int(min(3, rows.y_train.sum()))
+    encoder = make_encoder(_columns(set_), "distances", folds=folds, seed=split)
+    train = np.asarray(encoder.fit_transform(rows.X_train, rows.y_train), dtype=np.float64)
+    return rows._replace(X_train=train, X_test=np.asarray(encoder.transform(rows.X_test), dtype=np.float64))

@@ -50,16 +50,18 @@ def own_study(
         raise StudyError(f"A comparison needs at least one split; --splits is {splits}.")
     # The wrapper is what the rivals are made of.
     chosen = methods or [name for name in known if name != "TunedThreshold"]
+    described = [describe_file(path, target, positive) for path in tables]
     return parse_study(
         "compare",
         {
             "title": f"{len(chosen)} methods on {', '.join(path.name for path in tables)}",
-            "source": f"{splits} times a fifth of the rows held out; columns to mean 0 and variance 1",
-            "sets": [describe_file(path, target, positive) for path in tables],
-            "scalings": ["standard"],
+            "source": f"{splits} times a fifth of the rows held out; columns encoded as scarce audit does",
+            "sets": [set_ for set_, _ in described],
+            "scalings": ["none"],
             "metrics": [metric],
             "rivals": True,
             "control": chosen[0],
+            "notes": [note for _, left_out in described for note in left_out],
             "protocol": {"kind": "shuffle", "splits": splits, "test_size": 0.2},
             "methods": {name: {"estimator": name, "params": {"threshold": "f1"}} for name in chosen},
         },

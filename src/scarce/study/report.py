@@ -84,7 +84,7 @@ def latex(data: Mapping[str, Any]) -> str:
             cells = [rf"\textbf{{{top}}}" if number(value) == top and top else number(value) for value in row]
             lines.append(" & ".join([_tex(set_), *cells]) + r" \\")
         lines.append(r"\hline")
-        for name, key in (("mean", "mean"), ("printed", "printed_mean")):
+        for name, key in [("mean", "mean")] + [("printed", "printed_mean")] * data["has_printed"]:
             lines.append(" & ".join([name, *(number(c[key]) for c in columns)]) + r" \\")
         parts.append("\n".join([*lines, r"\end{tabular}", ""]))
     return "\n".join(parts)
@@ -108,7 +108,8 @@ def p_text(value: float | None) -> str:
 
 
 def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
-    yield "study", "metric", "set", "method", "scaling", "ours", "standard deviation", "splits", "printed", "difference"
+    beside = ("printed", "difference") if data["has_printed"] else ()
+    yield "study", "metric", "set", "method", "scaling", "ours", "standard deviation", "splits", *beside
     for table in data["tables"]:
         for column in table["columns"]:
             for i, set_ in enumerate(table["sets"]):
@@ -117,7 +118,7 @@ def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
                     continue
                 apart = None if ours is None or printed is None else ours - printed
                 place = (data["name"], table["metric"], set_, column["label"], column["scaling"])
-                yield *place, ours, column["spread"][i], column["splits"][i], printed, apart
+                yield *place, ours, column["spread"][i], column["splits"][i], *((printed, apart) if beside else ())
 
 
 def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Any]]:

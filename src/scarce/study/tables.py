@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
@@ -58,6 +59,8 @@ def tabulate(study: Study, store: Store) -> dict[str, Any]:
         "name": study.name,
         "title": study.title,
         "source": study.source,
+        "has_printed": bool(study.printed),
+        "command": _command(study),
         "splits": study.splits,
         "reduced": list(study.reduced),
         "needs": needs(study),
@@ -74,6 +77,19 @@ def tabulate(study: Study, store: Store) -> dict[str, Any]:
         "errata": [dict(erratum) for erratum in study.errata],
         "notes": [*study.notes, *sorted({outcome.note for outcome in found} - {""})],
     }
+
+
+def _command(study: Study) -> str:
+    files = [set_ for set_ in study.sets if "sha256" in set_]
+    if not files:
+        return f"scarce study run {study.name}"
+    positive = files[0]["positive"]
+    return shlex.join(
+        ["scarce", "study", "compare", "--target", files[0]["target"], "--metric", study.metrics[0]]
+        + ["--splits", str(study.splits), "--methods", ",".join(m.label for m in study.methods if not m.rival)]
+        + (["--positive", positive] if positive else [])
+        + [word for set_ in files for word in ("--data", set_["name"])]
+    )
 
 
 def _grid(study: Study, stored: Mapping[str, Stored], metric: str) -> dict[str, dict[str, dict[int, float]]]:
