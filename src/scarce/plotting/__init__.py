@@ -8,11 +8,13 @@ from scarce.plotting._cone import ConeDisplay, FMeasureBoundDisplay, FMeasurePat
 from scarce.plotting._ellipsoids import EllipsoidDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
+from scarce.plotting._ranks import CriticalDifferenceDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
 from scarce.plotting._trees import MetaTreeDisplay
 
 __all__ = [
     "ConeDisplay",
+    "CriticalDifferenceDisplay",
     "EllipsoidDisplay",
     "FMeasureBoundDisplay",
     "FMeasurePathDisplay",
