@@ -1,12 +1,13 @@
 # Each target installs what it needs into .venv, once. Needs Python 3.11 or newer and make.
 #   make audit   audit simulated payments; the report is audit-out/report.html
 #   make test    style, types, import layers and tests
-#   make bench   speed and quality against peers
+#   make bench   time and memory beside peers; writes docs/proofs/bench.md
+#   make prove-gamma, make prove-two-gammas   statements on real data; each writes its table to docs/proofs
 #   make lint    the first three of make test
 #   make docs    the documentation as HTML, in docs/_build
 #   make clean   remove all that make made, .venv included
 
-.PHONY: audit test bench lint docs clean
+.PHONY: audit test bench prove-gamma prove-two-gammas lint docs clean
 .DEFAULT_GOAL := audit
 
 PYTHON := python3
@@ -24,7 +25,13 @@ test: lint
 	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
 
 bench: .venv/.installed
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --table docs/proofs/bench.md
+
+prove-gamma: .venv/.installed
+	$(BIN)/python -m proofs gamma
+
+prove-two-gammas: .venv/.installed
+	$(BIN)/python -m proofs two-gammas
 
 lint: .venv/.installed
 	$(BIN)/ruff check .
@@ -38,7 +45,7 @@ docs: .venv/.installed-docs
 
 clean:
 	rm -rf .venv audit-out docs/_build build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks proofs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,1 +1,1 @@
-"""Ratios against peers: one run, one table."""
+"""Time and memory beside peers: one run, one table."""

@@ -1,57 +1,43 @@
-"""How much memory does a fit take beyond the data?"""
+"""Peak memory of a fit beyond the data, taken in a fresh process."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
-import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from benchmarks.rows import Bar, Row, Run
-from benchmarks.speed import rare_class
-from scarce.neighbors import GammaKNN
 
-STATUS = Path("/proc/self/status")
+_STATUS = Path("/proc/self/status")
 
 
-def fit_memory(run: Run) -> list[Row]:
-    n_rows = 50_000 if run.quick else 200_000
-    what = f"peak memory of a fit beyond the data, {n_rows:,} × 30"
-    bar = Bar("<", 300, on="ours")
-    if not STATUS.exists():
-        return [Row(what, bar=bar, note=f"this system has no {STATUS}")]
-    run.tell("in a fresh process; the full size takes minutes")
-    ours = peak_beyond_data(*rare_class(n_rows, 30))
-    return [Row(what, ours, unit="MB", bar=bar, note="the bar is for 200,000 rows" if run.quick else "")]
+def memory_row(run: Run, what: str, bar: Bar, fit: Callable[[int], float], size: int) -> Row:
+    """Call a function of a module of this package, with a size, in a fresh process; it returns megabytes."""
+    if not _STATUS.exists():
+        return Row(what, bar=bar, note=f"this system has no {_STATUS}")
+    run.progress("in a fresh process; the full size takes minutes")
+    command = [sys.executable, "-m", "benchmarks.memory", fit.__module__, fit.__name__, str(size)]
+    root = Path(__file__).parent.parent
+    ours = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=root).stdout)
+    return Row(what, ours, unit="MB", bar=bar, note="the bar is for the full size" if run.quick else "")
 
 
-def peak_beyond_data(X: NDArray[np.float64], y: NDArray[np.int64]) -> float:
-    """Return the megabytes that a fit adds, at its highest, to a fresh process that has loaded the data."""
-    with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder, "X.npy"), X)
-        np.save(Path(folder, "y.npy"), y)
-        command = [sys.executable, "-m", "benchmarks.memory", folder]
-        root = Path(__file__).parent.parent
-        return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=root).stdout)
+def memory_of(call: Callable[[], object]) -> float:
+    """Return the megabytes that a call adds, at its highest, to what this process holds."""
+    held = resident("VmRSS")
+    call()
+    return resident("VmHWM") - held
 
 
-def status(field: str) -> float:
+def resident(field: str) -> float:
     # Not getrusage: its peak is inherited through fork and exec, so it would begin with that of the parent.
-    [kilobytes] = re.findall(rf"{field}:\s+(\d+) kB", STATUS.read_text())
+    [kilobytes] = re.findall(rf"{field}:\s+(\d+) kB", _STATUS.read_text())
     return int(kilobytes) / 1000
 
 
-def _measure_here(folder: str) -> float:
-    X, y = np.load(Path(folder, "X.npy")), np.load(Path(folder, "y.npy"))
-    GammaKNN().fit(X[:500], y[:500])
-    held = status("VmRSS")
-    GammaKNN().fit(X, y)
-    return status("VmHWM") - held
-
-
 if __name__ == "__main__":
-    print(_measure_here(sys.argv[1]))
+    module, name, size = sys.argv[1:]
+    print(getattr(importlib.import_module(module), name)(int(size)))

@@ -1,11 +1,12 @@
-"""What a measurement is told, what it returns, and how it takes time."""
+"""Rows of the table of measurements, their bars, and how time is taken."""
 
 from __future__ import annotations
 
 import operator
+import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -15,7 +16,7 @@ _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge}
 
 @dataclass(frozen=True)
 class Bar:
-    """What `ratio` or `ours` of a row must keep to."""
+    """A bound that `ratio` or `ours` of a row must keep."""
 
     sign: str
     value: float
@@ -27,7 +28,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. Without `ours` nothing was measured and `note` says why; without a bar it is context."""
+    """A line of the table.
+
+    Without `ours` nothing was measured and `note` has the reason; without a bar it is context.
+    """
 
     what: str
     ours: float | None = None
@@ -43,26 +47,26 @@ class Row:
             return None
         return bool(_COMPARE[self.bar.sign](getattr(self, self.bar.on), self.bar.value))
 
+    @property
+    def verdict(self) -> str:
+        if self.ours is None:
+            return "not measured"
+        return {True: "kept", False: "MISSED", None: ""}[self.passed]
+
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "bar": self.bar and f"{self.bar.on} {self.bar}", "passed": self.passed}
 
 
-@dataclass(frozen=True)
-class Detail:
-    """A table behind a row."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str | float]]
-
-
 @dataclass
 class Run:
-    """What a measurement is told, and where it leaves its details."""
+    """The options of a run, and where a measurement reports how far it is."""
 
     quick: bool = False
-    tell: Callable[[str], None] = lambda _: None
-    details: list[Detail] = field(default_factory=list)
+    progress: Callable[[str], None] = lambda _: None
+
+    def judged(self, bar: Bar) -> Bar | None:
+        """Return the bar, unless the data are small: there the fixed costs of a call weigh more than the work."""
+        return None if self.quick else bar
 
 
 def fastest(run: Run, repeats: int, *, one_core: bool, **calls: Callable[[], object]) -> list[float]:
@@ -77,8 +81,13 @@ def fastest(run: Run, repeats: int, *, one_core: bool, **calls: Callable[[], obj
     with threadpool_limits(1 if one_core else None):
         for repeat in range(repeats):
             for name, call in calls.items():
-                run.tell(f"{name}, {repeat + 1} of {repeats}, on {'one core' if one_core else 'all cores'}")
+                run.progress(f"{name}, {repeat + 1} of {repeats}, on {'one core' if one_core else 'all cores'}")
                 start = clock()
                 call()
                 seconds[name].append(clock() - start)
     return [min(taken) for taken in seconds.values()]
+
+
+def on_both(what: str) -> list[tuple[bool, str]]:
+    """Return whether one core is used and the label of the row, for one core and for all."""
+    return [(True, what), (False, f"the same on {os.cpu_count()} cores, by the clock")]

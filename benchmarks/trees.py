@@ -1,4 +1,4 @@
-"""The tree engine against scikit-learn's trees: time, memory, and the first fit of a fresh process."""
+"""Time and memory of the tree engine beside scikit-learn's trees, and the first fit of a fresh process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,10 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.memory import STATUS, status
+from benchmarks.memory import memory_row, resident
 from benchmarks.rows import Bar, Row, Run, fastest
 from scarce.trees import APTree, MetaAP, MetaAPForest
 
-ROOT = Path(__file__).parent.parent
 BINS = 255
 
 
@@ -44,8 +42,8 @@ def tree_fit_time(run: Run) -> list[Row]:
             binned=lambda depth=depth: APTree(max_depth=depth, max_bins=BINS).fit(X, y),
         )
         what = f"APTree fit of depth {depth}, {n:,} × 30, to DecisionTreeClassifier"
-        rows.append(Row(f"{what}, exact splits", exact, peer, exact / peer, "s", Bar("<=", 3)))
-        rows.append(Row(f"{what}, histograms", binned, peer, binned / peer, "s", Bar("<=", 1)))
+        rows.append(Row(f"{what}, exact splits", exact, peer, exact / peer, "s", run.judged(Bar("<=", 3))))
+        rows.append(Row(f"{what}, histograms", binned, peer, binned / peer, "s", run.judged(Bar("<=", 1))))
     return rows
 
 
@@ -64,9 +62,9 @@ def meta_fit_time(run: Run) -> list[Row]:
     )
     what = f"of MetaAP of depth 5, {n:,} × 20, to a fit of DecisionTreeClassifier of depth 5"
     return [
-        Row(f"fit {what}, exact splits", exact, peer, exact / peer, "s", Bar("<=", 2.9)),
-        Row(f"fit {what}, histograms", binned, peer, binned / peer, "s", Bar("<=", 0.4)),
-        Row(f"scores {what}, {len(new):,} rows", predict, peer, predict / peer, "s", Bar("<=", 0.03)),
+        Row(f"fit {what}, exact splits", exact, peer, exact / peer, "s", run.judged(Bar("<=", 2.9))),
+        Row(f"fit {what}, histograms", binned, peer, binned / peer, "s", run.judged(Bar("<=", 0.4))),
+        Row(f"scores {what}, {len(new):,} rows", predict, peer, predict / peer, "s", run.judged(Bar("<=", 0.03))),
     ]
 
 
@@ -81,7 +79,7 @@ def forest_fit_time(run: Run) -> list[Row]:
         peer=lambda: RandomForestClassifier(trees, max_features=None, max_depth=depth**2, random_state=0).fit(X, y),
     )
     what = f"MetaAPForest({trees}) fit of depth 5 in 5, {n:,} × 20, to RandomForestClassifier of depth 25"
-    return [Row(what, ours, peer, ours / peer, "s", Bar("<=", 3))]
+    return [Row(what, ours, peer, ours / peer, "s", run.judged(Bar("<=", 3)))]
 
 
 def tree_predict_time(run: Run) -> list[Row]:
@@ -101,21 +99,23 @@ def tree_predict_time(run: Run) -> list[Row]:
             theirs=lambda m=peer: m.predict(new),
         )
         what = f"APTree predict of depth {depth}, {n:,} rows, to DecisionTreeClassifier"
-        rows.append(Row(what, tie, theirs, tie / theirs, "s", Bar("<=", 2)))
-        rows.append(Row(f"{what}, without ties broken", none, theirs, none / theirs, "s", Bar("<=", 2)))
+        rows.append(Row(what, tie, theirs, tie / theirs, "s", run.judged(Bar("<=", 2))))
+        rows.append(Row(f"{what}, without ties broken", none, theirs, none / theirs, "s", run.judged(Bar("<=", 2))))
     return rows
 
 
 def tree_memory(run: Run) -> list[Row]:
     n = 100_000 if run.quick else 1_000_000
     what = f"memory of a process that fits MetaAP on {n:,} × 30 with histograms, data and libraries included"
-    bar = Bar("<", 2000, on="ours")
-    if not STATUS.exists():
-        return [Row(what, bar=bar, note=f"this system has no {STATUS}")]
-    run.tell("in a fresh process")
-    command = [sys.executable, "-m", "benchmarks.trees", str(n)]
-    ours = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
-    return [Row(what, float(ours), unit="MB", bar=bar)]
+    return [memory_row(run, what, Bar("<", 2000, on="ours"), metaap_memory, n)]
+
+
+def metaap_memory(n: int) -> float:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 30))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=n) > 3
+    MetaAP(max_bins=BINS).fit(X, y)
+    return resident("VmHWM")
 
 
 def tree_first_fit(run: Run) -> list[Row]:
@@ -127,7 +127,7 @@ def tree_first_fit(run: Run) -> list[Row]:
     with tempfile.TemporaryDirectory() as cache:
         taken = []
         for name in ("first", "second"):
-            run.tell(f"the {name} process")
+            run.progress(f"the {name} process")
             environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
             done = subprocess.run(
                 [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True, env=environment
@@ -142,12 +142,3 @@ def tree_first_fit(run: Run) -> list[Row]:
         ),
         Row("the same in the next process, kernels from disk", taken[1], unit="s"),
     ]
-
-
-if __name__ == "__main__":
-    n = int(sys.argv[1])
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 30))
-    y = X[:, 0] + X[:, 1] + rng.normal(size=n) > 3
-    MetaAP(max_bins=BINS).fit(X, y)
-    print(status("VmHWM"))

@@ -2,13 +2,14 @@
 One score, many objectives
 ==========================
 
-How many cases should be checked? It depends on who asks. A statistician wants the best F1; a screening programme the
-best F2, which minds missed cases more than false alarms. A laboratory has time for 25 samples. A surgeon acts only on
-a list that is nearly always right. A hospital counts what each mistake costs.
+The number of cases to check depends on the objective. A statistician wants the best F1; a screening programme the best
+F2, which weighs missed cases more than false positives. A laboratory has time for 25 samples. A surgeon acts only on a
+list that is nearly always right. A hospital counts what each mistake costs.
 
-None of them needs a model of their own. All five are cuts of the same score, so the model below is fitted once, and
-each objective picks its own point of the precision-recall curve, exactly. The scores are honest, which means that each
-row was scored by the other rows alone: a model's scores of rows that it has seen make every cut look too good.
+None of them needs a model of their own. All five are thresholds of the same score, so the model below is fitted once,
+and each objective picks its own point of the precision-recall curve, exactly. The scores are honest, which means that
+each row was scored by the other rows alone: a model's scores of rows that it has seen make every threshold look too
+good.
 
 The data are the breast tumours that come with scikit-learn, with 20 of the malignant ones left among the 357 benign.
 """
@@ -25,10 +26,10 @@ from sklearn.preprocessing import StandardScaler
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, PrecisionAtLeast, Profit
 
-# A biopsy costs 1, for a true and for a false alarm; a tumour that is missed costs 50.
+# A biopsy costs 1, for a true and for a false positive; a tumour that is missed costs 50.
 COSTS = (-1, -1, 0, -50)
 
-# What to ask for, and how to mark it: shape and colour both tell the marks apart.
+# The objectives and their marks, which differ in shape and in colour.
 OBJECTIVES = {
     "Precision of at least 0.9": (PrecisionAtLeast(0.9), "s", "#000000"),
     "Best F1": (FBeta(1), "o", "#D55E00"),
@@ -54,10 +55,10 @@ def main(out: Path) -> None:
     figure, ax = plt.subplots(figsize=(6.5, 6.5), layout="constrained")
     PrecisionRecallDisplay.from_predictions(y, scores, name="γk-NN, honest scores", ax=ax)
     for name, (objective, marker, color) in OBJECTIVES.items():
-        cut = objective.best_threshold(scores, y)
-        called = cut.tp + cut.fp
-        label = f"{name}: check {called:.0f}, find {cut.tp:.0f} of {y.sum()}"
-        ax.plot(cut.tp / y.sum(), cut.tp / called, marker, color=color, markersize=9, label=label, clip_on=False)
+        best = objective.best_threshold(scores, y)
+        called = best.tp + best.fp
+        label = f"{name}: check {called:.0f}, find {best.tp:.0f} of {y.sum()}"
+        ax.plot(best.tp / y.sum(), best.tp / called, marker, color=color, markersize=9, label=label, clip_on=False)
     ax.set(xlabel="Recall", ylabel="Precision")
     ax.legend(loc="lower left")
 
@@ -66,6 +67,6 @@ def main(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Mark the cuts of five objectives on one precision-recall curve.")
+    parser = argparse.ArgumentParser(description="Mark five objectives on one precision-recall curve.")
     parser.add_argument("--out", type=Path, default=Path(), help="the folder for the picture")
     main(parser.parse_args().out)

@@ -34,7 +34,7 @@ def make_toy() -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw_regions(ax: plt.Axes, gamma: tuple[float, float], X: np.ndarray, y: np.ndarray) -> None:
-    """Colour the plane by what a pair of γ says, and put the rows on top."""
+    """Colour the plane by the predictions at a pair of γ, and put the rows on top."""
     model = ResampledGammaKNN(gamma=gamma, random_state=0).fit(X, y)
     regions = DecisionBoundaryDisplay.from_estimator(
         model,

@@ -7,7 +7,7 @@ any negative row. Where positives are scarce these pieces are small, and most ne
 multiplies the distances to positive rows by γ < 1, so the pieces grow: a little with γ near 1, until with a small γ
 they leave nothing but islands around the negative rows.
 
-Which γ is right? Every row's score is the γ at which it changes sides, so one neighbour search tells the F1 of all
+Which γ is right? Every row's score is the γ at which it changes sides, so one neighbour search gives the F1 of all
 γ at once. The last panel shows that curve, measured on each row by the others, and the γ that `GammaKNN` picks.
 """
 
@@ -33,7 +33,7 @@ def make_toy() -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw_regions(ax: plt.Axes, model: GammaKNN, X: np.ndarray, y: np.ndarray, title: str) -> None:
-    """Colour the plane by what the model says, and put the rows on top."""
+    """Colour the plane by the predictions of the model, and put the rows on top."""
     # scikit-learn's own display does it: GammaKNN is a classifier like any other.
     regions = DecisionBoundaryDisplay.from_estimator(
         model,

@@ -5,15 +5,15 @@ Rare states of an oil well, as they appear in a stream
 A sensor in an oil well reports the flow every 30 seconds. Mostly it is normal; now and then large triangular
 oscillations announce *slugging*, and small ones on top of the normal flow announce *churn*. CCNND was tried on such
 a stream by Kriminger, Príncipe and Lakshminarayan (2012), whose recording is not public. **The signals here are
-simulated**, in the shapes that they describe, so the figures say how the method works and nothing about wells.
+simulated**, in the shapes that they describe, so the figures show how the method works and nothing about wells.
 
 As in the paper a row is the flow now and at five earlier moments, 4 samples apart, with the power of the last 16
-samples. There are 1500 normal rows to learn from, 50 of slugging and 10 of churn, and 500 of each to recognise. A
+samples. There are 1500 normal training rows, 50 of slugging and 10 of churn, and 500 of each to recognise. A
 nearest neighbour takes much of the churn for normal, since there are so many normal rows. CCNND asks whether a row is
-as near to a class as the rows of that class are to each other: it misses little churn, and pays with false alarms.
+as near to a class as the rows of that class are to each other: it misses little churn, at the cost of false positives.
 
 The last panel is the stream: the model starts without churn, and `partial_fit` gives it one labelled row after
-the other. The false alarms become fewer as the rows of churn lie closer together.
+the other. The false positives become fewer as the rows of churn lie closer together.
 """
 
 import argparse
@@ -47,8 +47,8 @@ def compare(trials: int) -> dict[str, np.ndarray]:
         X_new, y_new = flow_rows(dict.fromkeys(STATES, N_TEST), rng)
         scaler = StandardScaler().fit(X)
         for name, model in models.items():
-            said = model.fit(scaler.transform(X), y).predict(scaler.transform(X_new))
-            tables[name] = tables[name] + confusion_matrix(y_new, said, labels=STATES, normalize="true") / trials
+            called = model.fit(scaler.transform(X), y).predict(scaler.transform(X_new))
+            tables[name] = tables[name] + confusion_matrix(y_new, called, labels=STATES, normalize="true") / trials
     return tables
 
 
@@ -67,9 +67,9 @@ def learn_churn(trials: int) -> dict[str, np.ndarray]:
         arrivals = np.split(np.flatnonzero(~known), range(2, TRAIN["churn"]))
         for rows in arrivals:
             model.partial_fit(X[rows], y[rows])
-            said = model.predict(X_new)
+            called = model.predict(X_new)
             for state in STATES:
-                recognised[state][model.class_count_[0] - 1] += np.mean(said[y_new == state] == state) / trials
+                recognised[state][model.class_count_[0] - 1] += np.mean(called[y_new == state] == state) / trials
     return {state: share[1:] for state, share in recognised.items()}
 
 
@@ -84,7 +84,7 @@ def main(out: Path) -> None:
             print(f"{state:>10}" + "".join(f"{share:10.3f}" for share in shares))
 
     figure, axes = plt.subplot_mosaic("nsc;123;lll", figsize=(11, 9), layout="constrained")
-    figure.suptitle("Oil flow, SIMULATED: three states, 1500 / 50 / 10 rows to learn from")
+    figure.suptitle("Oil flow, SIMULATED: three states, 1500 / 50 / 10 training rows")
     rng = np.random.default_rng(0)
     for panel, state in zip("nsc", STATES, strict=True):
         axes[panel].plot(np.arange(240) / 2, simulate_flow(state, 240, rng), color=COLOURS[state], linewidth=1)
@@ -93,7 +93,7 @@ def main(out: Path) -> None:
     for panel, (name, table) in zip("123", tables.items(), strict=True):
         display = ConfusionMatrixDisplay(table, display_labels=STATES)
         display.plot(ax=axes[panel], cmap="Blues", colorbar=False, values_format=".2f", im_kw={"vmin": 0, "vmax": 1})
-        axes[panel].set(title=f"{name}\nerror rate {1 - np.trace(table) / 3:.2f}", xlabel="said", ylabel="")
+        axes[panel].set(title=f"{name}\nerror rate {1 - np.trace(table) / 3:.2f}", xlabel="predicted", ylabel="")
     axes["1"].set_ylabel("true")
     for state, share in learn_churn(trials=10).items():
         axes["l"].plot(np.arange(2, TRAIN["churn"] + 1), share, marker="o", color=COLOURS[state], label=state)

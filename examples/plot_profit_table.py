@@ -3,15 +3,15 @@ Which model earns most?
 =======================
 
 A retailer's payments are not equal: a missed fraud costs most of its amount, a refused customer costs a margin and some
-goodwill, ζ. The thesis behind this library compares eight models on ten months of payments, six to learn from and four
-to be judged on, by the gap between what their decisions earn and what perfect decisions would (its Table 6.2). Below
-is the same comparison on simulated payments, beside the rule that every method for profit has to beat: a calibrated
-probability, compared with the threshold that the amount of each payment asks for.
+goodwill, ζ. The thesis behind this library compares eight models on ten months of payments, six for training and four
+for testing, by the gap between what their decisions earn and what perfect decisions would (its Table 6.2). Below
+is the same comparison on simulated payments, beside the Bayes rule: a calibrated probability, compared with a
+threshold that depends on the amount of each payment.
 
-The picture on the right is the menu for a retailer that would rather not annoy customers: the model is learned with a
+The picture on the right is the menu for a retailer that would rather not annoy customers: the model is trained with a
 higher ζ than the real one, gives up some profit, and is right more often when it refuses (Figure 6.1 of the thesis).
 
-The data are simulated, and few: the figures say how to compare models, not which of them is best.
+The data are simulated, and few: the figures show how to compare models, not which of them is best.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from scarce.plotting import ProfitMenuDisplay
 from scarce.profit import BayesProfitClassifier, Gains
 from scarce.trees import ProfitForest
 
-# What accepting or refusing a payment earns. A refused customer pays otherwise, but may not come back.
+# The gains of accepting or refusing a payment. A refused customer pays otherwise, but may not come back.
 COSTS = Gains(tp=0, fn="-0.8 * amount", fp="margin - zeta", tn="margin", zeta=5)
 TREES = {"n_estimators": 60, "num_leaves": 8, "learning_rate": 0.1, "reg_lambda": 5.0, "random_state": 0, "n_jobs": 1}
 FOREST = {"n_estimators": 24, "max_depth": 10, "random_state": 0}

@@ -26,7 +26,7 @@ def every_threshold(scores):
 
 
 def objective_value(objective, scores, y, threshold, weight, gains=None, period=None, groups=None):
-    """What a threshold is worth, or None where it is not allowed."""
+    """The value of a threshold, or None where it is not allowed."""
     tp, fp, tn, fn = confusion(scores, y, threshold, weight)
     name = type(objective).__name__
     tpr, tnr = tp / (tp + fn), tn / (tn + fp)
@@ -231,7 +231,7 @@ def bootstrap_figures(metric, y, scores, n_resamples, random_state):
 
 
 def payment_history(second, customer, cents, shop):
-    """What each customer did before each payment, read off the earlier rows."""
+    """The earlier payments of each customer before each payment, read off the earlier rows."""
     day = 86_400
     rows = []
     for i in range(len(second)):
@@ -253,7 +253,7 @@ def payment_history(second, customer, cents, shop):
 
 
 def column_contributions(score, frame, usual):
-    """What each column adds to each row's score: one row, one column and one usual value at a time."""
+    """The part of each column in each row's score: one row, one column and one usual value at a time."""
     added = np.zeros((len(frame), len(usual)))
     for i in range(len(frame)):
         for j, name in enumerate(usual):
@@ -290,11 +290,11 @@ def weighted_neighbors(X, query, weight, k, skip=None):
 def informative_neighbors(X, y, query, k, gamma, factors=None, skip=None):
     """The k nearest as (P up to a factor, informativeness, row), the most informative first.
 
-    1 - P is written as what the others have, which is exact where P is all but 1.
+    1 - P is written as the sum of the others, which is exact where P is all but 1.
     """
     rows = [j for j in range(len(X)) if j != skip]
     factors = np.ones(len(X)) if factors is None else factors
-    told = []
+    weighted = []
     for distance, j in weighted_neighbors(X, query, factors, k, skip):
         eta = sum(y[other] == y[j] for other in rows) / len(rows)
         product = 1.0
@@ -302,11 +302,11 @@ def informative_neighbors(X, y, query, k, gamma, factors=None, skip=None):
             if y[other] != y[j]:
                 square = sum((float(a) - float(b)) ** 2 for a, b in zip(X[j], X[other], strict=True))
                 product *= 1 - min(np.exp(-square / gamma), 1 - 1e-12)
-        told.append((np.exp(-(distance**2) / gamma) ** eta * product ** (1 - eta), j))
-    total = sum(p for p, _ in told)
+        weighted.append((np.exp(-(distance**2) / gamma) ** eta * product ** (1 - eta), j))
+    total = sum(p for p, _ in weighted)
     out = []
-    for a, (p, j) in enumerate(told):
-        rest = sum(q for b, (q, _) in enumerate(told) if b != a) / total
+    for a, (p, j) in enumerate(weighted):
+        rest = sum(q for b, (q, _) in enumerate(weighted) if b != a) / total
         out.append((p, -p / total * np.log(rest) if rest > 0 else np.inf, j))
     return sorted(out, key=lambda one: -one[0])
 
@@ -394,7 +394,7 @@ def distance_weighted_sums(distance, y, k, weights, precedence=(1, 0)):
     first, last = distance[nearest[0]], distance[nearest[-1]]
     sums = dict.fromkeys(precedence, 0.0)
     for i in nearest:
-        if weights == "dudani":
+        if weights == "linear":
             sums[y[i]] += 1.0 if last == first else (last - distance[i]) / (last - first)
         elif first <= 1e-300:
             sums[y[i]] += distance[i] <= 1e-300
@@ -495,7 +495,7 @@ def fixed_radius(X, word):
     ]
     if word == "rms":
         return (sum(pairs) / len(pairs)) ** 0.5
-    return sum(d2**0.5 for d2 in pairs) / len(pairs) / (2 if word == "eq7" else 1)
+    return sum(d2**0.5 for d2 in pairs) / len(pairs) / (2 if word == "half_mean" else 1)
 
 
 def fixed_radius_rule(rule, distance, y, radius, fallback, sizes, k=None, skip=None):
@@ -573,7 +573,7 @@ def ccnnd_winner(found):
 
 
 def ccnnd_score(found):
-    """The difference of two shares, and what orders equal differences."""
+    """The difference of two shares, and the number that orders equal differences."""
     (p_negative, far, _), (p_positive, near, _) = found
     if far == near:
         return float(p_positive - p_negative), 0.0

@@ -1,4 +1,4 @@
-"""ME² told slowly: the problem as a convex program, the rule row by row, the choice of mu and lam by trying all."""
+"""ME², slowly: the problem as a convex program, the rule row by row, the choice of mu and lam by trying all."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def objective(V, M, R, mu, lam):
-    """What the thesis minimises (its problem 3.4), for rows V seen from the centre, with B = 1."""
+    """The objective that the thesis minimises (its problem 3.4), for rows V seen from the centre, with B = 1."""
     losses = [max(0.0, R - v @ M @ v) for v in V]
     return sum(losses) / len(V) + mu * (1 - R) ** 2 + lam * ((M - np.eye(len(M))) ** 2).sum()
 
@@ -19,7 +19,7 @@ def convex_program(V, mu, lam):
     M, R, slack = cp.Variable((m, m), symmetric=True), cp.Variable(), cp.Variable(n, nonneg=True)
     distances = np.array([np.outer(v, v).ravel() for v in V]) @ cp.vec(M, order="C")
     cost = cp.sum(slack) / n + mu * cp.square(1 - R) + lam * cp.sum_squares(M - np.eye(m))
-    # A larger objective makes the solver's tolerances tell.
+    # A larger objective makes the solver's tolerances smaller beside it.
     problem = cp.Problem(cp.Minimize(1e3 * cost), [distances >= R - slack, R >= 0, R <= 1])
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
     return float(R.value), np.asarray(M.value)
@@ -32,7 +32,7 @@ def local_rows(X, y, center, n_local):
 
 
 def within(X, center, M, R):
-    """Rows within an ellipsoid; those on its surface belong to it, as far as rounding can tell."""
+    """Rows within an ellipsoid; those on its surface belong to it, but for rounding."""
     return [i for i in range(len(X)) if (X[i] - X[center]) @ M @ (X[i] - X[center]) <= R * (1 + 1e-7)]
 
 

@@ -61,41 +61,41 @@ def diagonal(peak, height, left, right):
     return t[height + np.where(t < peak, left, right) * (t - peak) >= t - 1e-12].max()
 
 
-def cuts(margin, y, weight, beta):
-    """Every cut of a score from the laxest to the strictest: itself, F and how much is called positive."""
+def thresholds(margin, y, weight, beta):
+    """Every threshold of a score from the laxest to the strictest: itself, F and the weight called positive."""
     scores = sorted(set(margin))
     out = []
     between = [(a + b) / 2 for a, b in pairwise(scores)]
-    for cut in [np.nextafter(scores[0], -np.inf), *between, scores[-1]]:
-        counts = confusion([bool(one) for one in y], [bool(score > cut) for score in margin], weight)
-        out.append((cut, f_measure(counts, beta), counts["tp"] + counts["fp"]))
+    for threshold in [np.nextafter(scores[0], -np.inf), *between, scores[-1]]:
+        counts = confusion([bool(one) for one in y], [bool(score > threshold) for score in margin], weight)
+        out.append((threshold, f_measure(counts, beta), counts["tp"] + counts["fp"]))
     return out
 
 
-def promised(models, t, beta):
-    """The F that the scores of models promise at one t; a model is (t, its cuts, called at its own cut, slope)."""
+def predicted(models, t, beta):
+    """The F that the scores of models predict at one t; a model is (t, thresholds, called at its own one, slope)."""
 
     def place(each):
         return np.log(each / (1 + beta**2 - each))
 
-    def f_at(cuts, where):
-        nearest = cuts[0]
-        for lax, strict in pairwise(cuts):
+    def f_at(thresholds, where):
+        nearest = thresholds[0]
+        for lax, strict in pairwise(thresholds):
             if where > (lax[0] + strict[0]) / 2:
                 nearest = strict
         return nearest[1]
 
-    def cut_for(cuts, called):
-        return np.interp(called, [cut[2] for cut in cuts[::-1]], [cut[0] for cut in cuts[::-1]])
+    def threshold_for(thresholds, called):
+        return np.interp(called, [each[2] for each in thresholds[::-1]], [each[0] for each in thresholds[::-1]])
 
     left = max((m for m in models if m[0] < t), default=None)
     right = min((m for m in models if m[0] >= t), default=None)
     if left is None or right is None:
-        known, cuts, _, slope = left or right
-        return f_at(cuts, (place(t) - place(known)) / max(slope, 1e-9))
+        known, thresholds, _, slope = left or right
+        return f_at(thresholds, (place(t) - place(known)) / max(slope, 1e-9))
     share = (place(t) - place(left[0])) / (place(right[0]) - place(left[0]))
-    from_left = f_at(left[1], share * max(cut_for(left[1], right[2]), 0.0))
-    from_right = f_at(right[1], (1 - share) * min(cut_for(right[1], left[2]), 0.0))
+    from_left = f_at(left[1], share * max(threshold_for(left[1], right[2]), 0.0))
+    from_right = f_at(right[1], (1 - share) * min(threshold_for(right[1], left[2]), 0.0))
     return (1 - share) * from_left + share * from_right
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def profit(y, called, gains):
-    """What decisions earn, row by row."""
+    """The profit of decisions, row by row."""
     total = 0.0
     for truth, flag, (tp, fp, tn, fn) in zip(y, called, gains, strict=True):
         total += (tp if flag else fn) if truth else (fp if flag else tn)
@@ -51,7 +51,7 @@ def cross_entropy(score, share, weight):
 
 
 def stakes(gains):
-    """What speaks for calling a row positive and what against it, over both classes, one pair a row."""
+    """The gains for and against calling a row positive, over both classes, one pair a row."""
     pairs = []
     for tp, fp, tn, fn in gains:
         up = down = 0.0

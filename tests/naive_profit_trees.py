@@ -59,7 +59,7 @@ def share_of_trees(forest, X, label):
 
 
 def sizes_entered(graph, x, value):
-    """How a value, given the four sums of a node, changes on the path of a row: by the size of the nodes entered."""
+    """The changes of a value, given the four sums of a node, on the path of a row: by the size of the nodes entered."""
     trail, end, _ = naive_trees.descend(graph, x)
     changes = np.zeros(6)
     for before, after in pairwise([*trail, end]):
@@ -73,17 +73,17 @@ def mean_steps(forest, X, value, out_of_bag):
     bags = [forest._in_bag(len(X), seed) for seed in forest._tree_seeds]
     means = []
     for row, x in enumerate(X.tolist()):
-        said = [
+        steps = [
             sizes_entered(tree.graph, x, value)
             for tree, bag in zip(forest.trees_, bags, strict=True)
             if not (out_of_bag and bag[row])
         ]
-        means.append(np.mean(said, axis=0) if said else np.full(6, np.nan))
+        means.append(np.mean(steps, axis=0) if steps else np.full(6, np.nan))
     return np.array(means)
 
 
 def boosted_log_odds(trees, X, y, weight):
-    """The log-odds of rows by trees that add up, each leaf's value found anew from what the trees before it say."""
+    """The log-odds of rows by trees that add up, each leaf's value found anew from the trees before it."""
     log_odds = np.full(len(y), np.log(weight @ y / (weight @ (1 - y))))
     for tree in trees:
         chance = 1 / (1 + np.exp(-log_odds))

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what is there of resampled rows without one of the given rows."""
+"""Slow, obvious twins: the resampled rows that are left without one of the given rows."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def clean_by_links(X, y, among, classes):
 
 
 def left_out_near(rows, X, k, clean=None):
-    """For each given row the distances that decide about it, among what is left without it.
+    """For each given row the distances that decide about it, among the rows left without it.
 
     `rows` is as the sampler has made them, before `clean` is called with the numbers of those that are left.
     """

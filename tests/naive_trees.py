@@ -57,26 +57,26 @@ def found(budget, first, second):
 
 
 def drawn(rows):
-    """What a node earns when each label is drawn by its class shares."""
+    """Return the profit of a node when each label is drawn by its class shares."""
     return sum(share(rows) * a + (1 - share(rows)) * b for _, _, _, a, b in rows)
 
 
 def gain(name, left, right, parameter=0.0):
-    """What a split is worth: times the weight of the node, as the engine counts."""
+    """Return the worth of a split: times the weight of the node, as the engine counts."""
     rows = left + right
     w = weight(rows)
-    if name in ("paper", "ap_max"):
+    if name in ("ap_mean", "ap_max"):
         if positives(rows) == 0:
             return 0.0
         by_left, by_right = average_precision([left, right]), average_precision([right, left])
-        if name == "paper":
+        if name == "ap_mean":
             return weight(left) * by_left + weight(right) * by_right - w * share(rows)
         return w * (max(by_left, by_right) - share(rows))
     if name in ("gini", "entropy"):
         return w * impurity(rows, name) - sum(weight(side) * impurity(side, name) for side in (left, right))
     if name == "balanced":
         return gain("gini", reweighted(left, parameter), reweighted(right, parameter))
-    if name == "werm":
+    if name == "weighted_error":
         errors = [
             parameter * (weight(good) - positives(good)) + (1 - parameter) * positives(bad)
             for good, bad in ((left, right), (right, left))
@@ -92,7 +92,7 @@ def gain(name, left, right, parameter=0.0):
         )
     if name == "profit":
         return drawn(left) + drawn(right) - drawn(rows)
-    if name == "profit_printed":
+    if name == "profit_unweighted":
         return w * (drawn(left) / weight(left) + drawn(right) / weight(right) - drawn(rows) / w)
     sides = [max(total(side, 3), total(side, 4)) for side in (left, right, rows)]
     return sides[0] + sides[1] - sides[2]
@@ -105,7 +105,7 @@ def part(rows, goes_left):
     return [row for row in rows if goes_left(row)], [row for row in rows if not goes_left(row)]
 
 
-def numeric_cuts(rows, j):
+def numeric_splits(rows, j):
     """Every (left, right) by a threshold, missing values tried on both sides, and the missing against the others."""
     known = sorted({row[0][j] for row in rows if not isnan(row[0][j])})
     missing = any(isnan(row[0][j]) for row in rows)
@@ -130,11 +130,11 @@ def subsets(rows, j):
 
 
 def prefixes(rows, j, name):
-    """The cuts of categories ordered by share of positives, or by money a row; of equal ones the smaller code first."""
+    """The splits of categories ordered by share of positives, or by money a row; ties by the smaller code."""
     groups = {}
     for row in rows:
         groups.setdefault(category(row[0][j]), []).append(row)
-    money = name in ("profit", "profit_printed", "cost")
+    money = name in ("profit", "profit_unweighted", "cost")
 
     def key(group):
         return (total(group, 3) - total(group, 4)) / weight(group) if money else share(group)
@@ -150,10 +150,10 @@ def best_gain(rows, name, categorical, parameter=0.0, min_samples_leaf=1, featur
     best = -inf
     for j in range(len(categorical)) if features is None else features:
         if not categorical[j]:
-            cuts = numeric_cuts(rows, j)
+            splits = numeric_splits(rows, j)
         else:
-            cuts = subsets(rows, j) if all_subsets else prefixes(rows, j, name)
-        for left, right in cuts:
+            splits = subsets(rows, j) if all_subsets else prefixes(rows, j, name)
+        for left, right in splits:
             if min(len(left), len(right)) >= min_samples_leaf:
                 best = max(best, gain(name, left, right, parameter))
     return best
@@ -167,14 +167,14 @@ def budgets(budget, left, right):
 
 
 def inherited(left, right):
-    """The average precision that each side has in the split: what the authors of MetaAP compare the next split with."""
+    """The average precision that each side has in the split: the inherited rule compares the next split with it."""
     if positives(left + right) == 0:
         return 1.0, 1.0
     return average_precision([left, right]), average_precision([right, left])
 
 
 def improvement(rows, best, passed_on, root_weight):
-    """The authors' improvement: impurity is 1 - AP, a node's own being that of its side in the parent's split."""
+    """The inherited improvement: impurity is 1 - AP, a node's own being that of its side in the parent's split."""
     after = weight(rows) if positives(rows) == 0 else best + positives(rows)  # n_l AP_left + n_r AP_right
     return (after - weight(rows) * passed_on) / root_weight
 
@@ -196,7 +196,7 @@ def ordered_leaves(leaves, by):
 
 
 def merged(leaves, merge):
-    """How many of the ordered leaves (w, p) make the better side, exactly; the first maximum."""
+    """Return how many of the ordered leaves (w, p) make the better side, exactly; the first maximum."""
     w, p = (Fraction(int(sum(column))) for column in zip(*leaves, strict=True))
     values = []
     for i in range(1, len(leaves) + 1):

@@ -1,24 +1,25 @@
-"""The benchmark harness runs, and what it compares with is what it says."""
+"""The benchmark harness runs, and the peers are the classifiers that they stand for."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from benchmarks import memory, paper
+from benchmarks import neighbors
 from benchmarks.__main__ import MEASUREMENTS, main
+from benchmarks.memory import memory_row
 from benchmarks.peers import ArrayGammaKNN, PlainGammaKNN
 from benchmarks.rows import Bar, Row, Run, fastest
-from scarce.datasets import DatasetUnavailable
-from scarce.datasets import load as load_dataset
 from scarce.neighbors import GammaKNN
 
 
 def test_quick_run_writes_and_prints_every_row_asked_for(tmp_path, capsys):
     file = tmp_path / "bench.json"
-    asked = ["fit-time", "grid-search-time", "predict-time", "creditcard-ap", "audit-time"]
+    asked = ["fit-time", "grid-search-time", "predict-time", "audit-time"]
     assert main(["--quick", "--only", *asked, "--json", str(file)]) == 0
     report = json.loads(file.read_text())
     assert list(dict.fromkeys(row["name"] for row in report["rows"])) == asked
@@ -32,9 +33,38 @@ def test_quick_run_writes_and_prints_every_row_asked_for(tmp_path, capsys):
             assert row["peer"] > 0
 
 
-def test_a_missed_bar_is_an_exit_code(monkeypatch):
-    monkeypatch.setitem(MEASUREMENTS, "fit-time", lambda run: [Row("", 2.0, 1.0, 2.0, "s", Bar("<=", 1.5))])
+def rows_of_two_measurements():
+    return {
+        "fit-time": lambda run: [Row("a fit", 2.0, 1.0, 2.0, "s", Bar("<=", 1.5)), Row("context", 1.0)],
+        "fit-memory": lambda run: [Row("memory", 90.0, unit="MB", bar=Bar("<", 300, on="ours"))],
+    }
+
+
+def test_a_missed_bar_is_counted_and_an_exit_code(monkeypatch, capsys):
+    monkeypatch.setitem(MEASUREMENTS, "fit-time", rows_of_two_measurements()["fit-time"])
     assert main(["--only", "fit-time"]) == 1
+    assert "0 bars kept, 1 missed; 1 rows without a bar" in capsys.readouterr().out
+
+
+def test_a_whole_run_writes_its_table(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("benchmarks.__main__.MEASUREMENTS", rows_of_two_measurements())
+    file = tmp_path / "bench.md"
+    assert main(["--table", str(file)]) == 1
+    lines = file.read_text().splitlines()
+    assert "1 bars kept, 1 missed" in lines[2]
+    assert lines[-3:] == [
+        "| `fit-time` | a fit | 2 s | 1 s | 2 | <= 1.5 | MISSED |",
+        "|  | context | 1.000 |  |  |  |  |",
+        "| `fit-memory` | memory | 90 MB |  |  | < 300 | kept |",
+    ]
+
+
+@pytest.mark.parametrize("less", [["--quick"], ["--only", "fit-time"]])
+def test_a_smaller_run_writes_no_table(less, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([*less, "--table", str(tmp_path / "bench.md")])
+    assert "--table takes a whole run" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -72,30 +102,20 @@ def test_the_grid_searched_peers_are_the_same_classifier(peer_class, k):
         assert 0 < ours.sum() < 100
 
 
-def test_sets_of_the_paper(monkeypatch):
-    def load(name):
-        if name == "gone":
-            raise DatasetUnavailable("It cannot be had.")
-        return load_dataset(name)
-
-    monkeypatch.setattr(paper, "PRINTED", {"wine": (0.881, 0.856), "gone": (0.0, 0.0)})
-    monkeypatch.setattr(paper, "GRID", paper.GRID[::20])
-    monkeypatch.setattr(paper, "load", load)
-    run = Run(quick=True)
-    for row in paper.gamma_grid(run):
-        assert row.passed
-        assert "gone" in row.note
-        assert json.loads(json.dumps(row.as_json()))["ours"] == 0
-    for row in paper.paper_f1(run):
-        assert 0 < row.ours <= 1
-        assert row.bar is None  # the bar is for all sets
-        assert "gone" in row.note
-    [detail] = run.details
-    assert [line[0] for line in detail.rows] == ["wine", "mean"]
-    assert detail.rows[0][1:3] == [0.881, 0.856]
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_is_that_of_the_fit():
-    X, y = make_classification(3_000, 10, weights=[0.9], random_state=0)
-    assert 0 <= memory.peak_beyond_data(X, y) < 100
+    row = memory_row(Run(quick=True), "a small fit", Bar("<", 300, on="ours"), neighbors.gamma_memory, 3_000)
+    assert 0 <= row.ours < 100
+    assert row.passed
+
+
+def test_pages_name_measurements_that_exist():
+    root = Path(__file__).resolve().parents[1]
+    table = (root / "docs" / "proofs" / "bench.md").read_text()
+    commands = re.findall(
+        r"-m benchmarks.* --only (.*)$", (root / "benchmarks" / "README.md").read_text(), re.MULTILINE
+    )
+    named = {*re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE), *(n for line in commands for n in line.split())}
+    assert named
+    assert named <= set(MEASUREMENTS)
+    assert "MISSED" not in table

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import scarce
 from scarce import objectives as ob
 from scarce.fmeasure import ConeClassifier
+from scarce.model_selection import DelayedTimeSplit
 from scarce.profit import ProfitClassifier
 
 
@@ -68,10 +69,7 @@ EXPECTED_FAILURES = {
     "ResampledClassifier": {_WEIGHTS_AS_COPIES: _DRAWS},
     "ResampledGammaKNN": {_WEIGHTS_AS_COPIES: _DRAWS},
     "SDC": {_WEIGHTS_AS_COPIES: _DRAWS},
-    "TunedThreshold": {
-        _WEIGHTS_AS_COPIES: _SPLITS,
-        "check_sample_weight_equivalence_on_sparse_data": _SPLITS,
-    },
+    "TunedThreshold": {},
 }
 
 OBJECTIVES = [
@@ -327,6 +325,25 @@ class TestThreshold:
         ):
             with pytest.raises(ValueError, match=message):
                 clone(model).fit(X, y, gains=wrong)
+
+    def test_groups_stay_on_one_side(self, estimator, rows):
+        """Copies of a row in its group: honest scores with groups are those of models that saw none of the copies."""
+        X, y = rows
+        X, y, groups = np.repeat(X[:80], 3, axis=0), np.repeat(y[:80], 3), np.repeat(np.arange(80), 3)
+        splits = list(StratifiedGroupKFold(5, shuffle=True, random_state=0).split(X, y, groups))
+        model = clone(estimator).set_params(threshold="f1")
+        by_groups = model.honest_scores(X, y, groups=groups)
+        np.testing.assert_array_equal(by_groups, model.honest_scores(X, y, cv=splits))
+        called = by_groups > model.fit(X, y, groups=groups).threshold_
+        best = ob.FBeta(1).best_threshold(by_groups, y)
+        np.testing.assert_array_equal(called, by_groups > best.threshold)
+
+    def test_a_split_by_time_scores_later_rows_only(self, estimator, rows):
+        X, y = rows
+        cv = DelayedTimeSplit(2, train=None, delay=20, test=60)
+        scores = clone(estimator).honest_scores(X, y, period=np.arange(len(y)), cv=cv)
+        assert np.isnan(scores[:120]).all()
+        assert np.isfinite(scores[120:]).all()
 
     def test_unused_gains_are_refused(self, estimator, rows):
         X, y = rows

@@ -13,18 +13,22 @@ from types import ModuleType
 
 import pytest
 import typer
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 import scarce
 import scarce.objectives
 from scarce import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(ROOT.glob("docs/*.md"))
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+    path for folder in ("docs", "docs/proofs") for path in ROOT.glob(f"{folder}/*.md")
+)
 TEXTS = [ROOT / "Makefile", ROOT / ".ci" / "run"] + [
     path
     for files in (
         ROOT.glob("*"),
-        *((ROOT / name).rglob("*") for name in ("benchmarks", "docs", "examples", "src", "tests")),
+        *((ROOT / name).rglob("*") for name in ("benchmarks", "docs", "examples", "proofs", "src", "tests")),
     )
     for path in files
     if path.suffix in {".cff", ".jinja", ".md", ".py", ".toml"}
@@ -122,8 +126,8 @@ def test_commands_on_pages_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_make_targets_on_pages_exist(page: Path) -> None:
-    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"^make (\w+)", page.read_text(), re.MULTILINE)) <= targets
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"^make ([\w-]+)", page.read_text(), re.MULTILINE)) <= targets
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -140,6 +144,50 @@ def test_kernels_import_numpy_and_numba_only(file: Path) -> None:
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
     others = {name for name in names if name.split(".")[0] not in {"__future__", "math", "numba", "numpy", "typing"}}
     assert not {name for name in others if "_kernels" not in name and name != "scarce._typing"}
+
+
+# Words that have a plain one of the field: threshold, message, high cost, training rows, at most, false positives.
+BANNED = re.compile(
+    r"\b(cuts?|said|told|heard|dear|dearer|learning rows|at the (most|least)(?! \w+able)|false alarms?)\b",
+    re.IGNORECASE,
+)
+# A value names what it does, and the paper stands in the References.
+PAPERS_AS_VALUES = re.compile(r"""["'](eq\d+|barandela|dudani|prl\d+|werm)["']""")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in TEXTS
+        if path.suffix != ".cff" and path.parts[len(ROOT.parts)] in {"src", "docs", "examples", "README.md"}
+    ],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_texts_use_the_words_of_the_field(path: Path) -> None:
+    found = [line for line in path.read_text().splitlines() if BANNED.search(line) or PAPERS_AS_VALUES.search(line)]
+    assert not found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_docstrings_begin_with_a_verb_or_a_noun(path: Path) -> None:
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    texts = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+    assert not [text for text in texts if re.match(r"(What|How|Whether|Which|Who|Why|When|Where)\b", text)]
+
+
+def test_the_settings_of_the_papers_can_be_made() -> None:
+    """Every call in the table exists and its values are known; … stands for an estimator named above it."""
+    rows = re.findall(r"^\|.*\|.*\| (.*?) \|.*\|$", (ROOT / "docs" / "paper-settings.md").read_text(), re.MULTILINE)
+    calls = [call.replace("…", "LinearSVC()") for row in rows for call in re.findall(r"`(\w+\(.*?\))`", row)]
+    assert len(calls) > 40
+    rooms = ("ellipsoids", "fmeasure", "metric_learning", "neighbors", "oneclass", "sampling", "trees", "boosting")
+    known: dict[str, object] = {"k": 3, "p": 3, "nu": 0.1, "inf": float("inf")}
+    for room in (importlib.import_module(f"scarce.{room}") for room in rooms):
+        known |= {name: getattr(room, name) for name in room.__all__}
+    known |= {"LinearSVC": LinearSVC, "LogisticRegression": LogisticRegression}
+    for call in calls:
+        eval(call, known)._validate_params()
 
 
 def test_files_are_short() -> None:

@@ -34,8 +34,8 @@ def test_the_rule_is_the_detectors_own(rows, detector, fit_on):
     X, y = rows
     model = OneClassClassifier(detector, fit_on=fit_on).fit(X, y)
     seen = {"negatives": X[y == 0], "positives": X[y == 1], "all": X}[fit_on]
-    said = clone(detector).fit(seen).predict(X)
-    np.testing.assert_array_equal(model.predict(X), said == (1 if fit_on == "positives" else -1))
+    called = clone(detector).fit(seen).predict(X)
+    np.testing.assert_array_equal(model.predict(X), called == (1 if fit_on == "positives" else -1))
     assert 0 < model.predict(X).sum() < len(X)
     with_budget = clone(model).set_params(threshold=Budget(rows=15)).fit(X, y)
     assert (with_budget.honest_scores(X, y) > with_budget.threshold_).sum() <= 15
@@ -48,8 +48,8 @@ def test_outliers_are_found_where_positives_are_outliers():
     for detector in DETECTORS[:1] + DETECTORS[2:]:  # a plane through the origin keeps the far side
         model = OneClassClassifier(detector).fit(X, y)
         assert model.predict(X)[y].all()
-        told = model.explain(X[-1:])[0]
-        assert told["score"] > model.threshold_
+        explained = model.explain(X[-1:])[0]
+        assert explained["score"] > model.threshold_
 
 
 def test_a_detector_without_answers_for_new_rows_is_refused(rows):

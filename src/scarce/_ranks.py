@@ -36,7 +36,7 @@ def nemenyi(n_methods: int, alpha: float = 0.05) -> float:
 
 
 def critical_difference(q: float, n_methods: int, n_sets: int) -> float:
-    """Return by how much two mean ranks must differ to be told apart.
+    """Return by how much two mean ranks must differ to be significant.
 
     Examples
     --------

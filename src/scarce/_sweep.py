@@ -6,10 +6,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-FloatArray = NDArray[np.float64]
+from scarce._typing import BoolArray, FloatArray, IntArray
+
 _OUTCOMES = ("tp", "fp", "tn", "fn")
 _FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
 
@@ -144,7 +145,7 @@ def refuse_not_finite(gains: FloatArray, what_to_do: str) -> None:
     raise ValueError(f"The gain {_OUTCOMES[column]} is missing or infinite{where}. {what_to_do}")
 
 
-def listed(rows: NDArray[np.intp], most: int = 5) -> str:
+def listed(rows: IntArray, most: int = 5) -> str:
     """Return which rows are meant, for an error message."""
     shown = ", ".join(map(str, rows[:most].tolist()))
     return f"row {shown}" if len(rows) == 1 else f"{len(rows)} rows, the first of them {shown}"
@@ -157,7 +158,7 @@ def _check_scores(scores: ArrayLike) -> FloatArray:
     return score
 
 
-def _check_truth(y: ArrayLike) -> NDArray[np.bool_]:
+def _check_truth(y: ArrayLike) -> BoolArray:
     truth = column_or_1d(y)
     positive = truth == 1
     if not np.isin(truth[~positive], (0, -1)).all():

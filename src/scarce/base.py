@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -12,21 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from scarce._sklearn import check_sample_weight, safe_indexing
-from scarce.objectives import Objective, get_objective
+from scarce._honest import HonestScores, takes_times
+from scarce._sklearn import check_sample_weight
+from scarce._typing import FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce.objectives import Budget, Objective, get_objective
 
 __all__ = ["RareEventClassifier"]
 
-FloatArray = NDArray[np.float64]
-GainsLike = ArrayLike | Callable[[Any], ArrayLike]
 
-
-class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that scores rows and puts the threshold where an objective is best.
 
     A method implements `_fit`, `_score` and `_default_threshold`, and `_honest_scores` where it has something
@@ -51,10 +49,10 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         A row is called positive if its score is greater; None with more than two classes.
     """
 
-    pos_label: Any
-    threshold: str | float | Objective
-    classes_: NDArray[Any]
-    pos_label_: Any
+    pos_label: Label
+    threshold: Threshold
+    classes_: Labels
+    pos_label_: Label
     threshold_: Any  # a float, or None with more than two classes
     n_features_in_: int
 
@@ -69,73 +67,46 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     # For a method to implement ----------------------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         """Learn. `y` is 1 for positive rows and 0 for the others, or class codes with more than two classes."""
 
     @abstractmethod
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         """Score rows, higher for positive; one column for each class with more than two classes."""
 
     @abstractmethod
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         """Return the threshold of the method's own rule. Called after `_fit`, with the same arguments."""
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
-        """Score the training rows by models that did not see them. Called after `_fit`."""
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored "
-                "by a model that did not see it. Give more rows, or the threshold as a number."
-            )
-        scores = np.empty(len(y))
-        for train, test in self._folds(fewest).split(np.zeros(len(y)), y):
-            model = self._copy_for(train)
-            weight = None if sample_weight is None else sample_weight[train]
-            model._fit(safe_indexing(X, train), y[train], weight)
-            scores[test] = model._score(safe_indexing(X, test))
-        return scores
+    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[ArrayLike | None]:
+        """Return the context that `_fit` and `_honest_scores` run in; it yields the gains for the threshold.
 
-    def _folds(self, fewest: int) -> StratifiedKFold:
-        return StratifiedKFold(min(5, fewest), shuffle=True, random_state=0)
-
-    def _copy_for(self, rows: NDArray[np.intp]) -> Self:
-        """Return an unfitted copy, to be fitted on these of the rows; it knows its features, as if it had seen `X`."""
-        copy = clone(self)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(copy, name, getattr(self, name))
-        return copy
-
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[None]:
-        """Return the context that `_fit`, `_honest_scores` and the choice of the threshold run in.
-
-        A method that learns from gains keeps them on itself for as long; see
-        :class:`~scarce.profit._classifier.ProfitClassifier`.
+        A method that learns from gains keeps them on itself for as long; see :class:`~scarce.profit.ProfitClassifier`.
         """
-        return nullcontext()
+        return nullcontext(gains)
 
     @abstractmethod
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Say for each row, as plain data, what an auditor needs to read."""
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
+        """Return for each row, as plain data, what an auditor needs to read."""
 
     @classmethod
     @abstractmethod
     def _examples(cls) -> Iterator[Self]:
         """Yield the small instances that the common tests run, the default one first."""
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         return validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
 
     # For users to call ------------------------------------------------------------------------------------
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         gains: GainsLike | None = None,
         period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the method and choose the threshold.
 
@@ -152,7 +123,11 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
             from gains; to these, without gains, a right decision earns 1 and a wrong one nothing.
             :class:`~scarce.profit.Gains` are evaluated on `X` as it is given.
         period : array-like of shape (n_samples,), optional
-            The day, week or month of each row, for ``threshold=Budget(rows=k)`` with a budget for each.
+            The day, week or month of each row, for ``threshold=Budget(rows=k)`` with a budget for each, and the times
+            of a `cv` that splits by them, such as :class:`~scarce.model_selection.DelayedTimeSplit`.
+        groups : array-like of shape (n_samples,), optional
+            The card, customer or company of each row. Honest scores are then those of models that saw no row of its
+            group, and ``threshold=Budget(rows=k, distinct=True)`` counts groups.
 
         Returns
         -------
@@ -160,29 +135,49 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         """
         table = gains(X) if callable(gains) else gains
         X, target, weight = self._start(X, y, sample_weight)
-        with self._learning_from(table, len(target)):
+        with (
+            self._learning_from(table, len(target)) as gains_of_threshold,
+            self._keeping(target, period, groups),
+        ):
             self._fit(X, target, weight)
-            self.threshold_ = self._choose_threshold(X, target, weight, table, period)
+            self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
         return self
 
     def honest_scores(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        gains: GainsLike | None = None,
+        period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        cv: Any = None,
     ) -> FloatArray:
-        """Return scores of the given rows, each by a model fitted on the others; parameters as for `fit`.
+        """Return scores of the given rows, each by a model fitted on the others.
 
         Any objective can be optimised on them, without a fit for each: ``FBeta(2).best_threshold(scores, y)``.
         The estimator itself is not changed. Gains matter only to the methods that learn from them.
+
+        Parameters
+        ----------
+        X, y, sample_weight, gains, period, groups
+            As for `fit`.
+        cv : int, splitter of scikit-learn or iterable of splits, default=None
+            The splits to use instead of the method's own way. `groups` are handed to it, and `period` as its `times`
+            where it takes them. A row that is tested several times has the mean of its scores; one that is never
+            tested, such as the earliest in a split by time, has NaN.
         """
         table = gains(X) if callable(gains) else gains
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:
             raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
-        with model._learning_from(table, len(target)):
+        with model._learning_from(table, len(target)), model._keeping(target, period, groups, cv):
             model._fit(X, target, weight)
-            return model._honest_scores(X, target, weight)
+            return model._compute_honest_scores(X, target, weight)
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: MatrixLike) -> FloatArray:
         """Return the score of each row: finite, higher for more likely positive.
 
         With more than two classes, one column for each.
@@ -190,7 +185,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         return np.asarray(self._score(self._check_X(X, reset=False)), dtype=np.float64)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return how far each row is beyond the threshold, in favour of ``classes_[1]``, as scikit-learn asks.
 
         This is ``score_samples(X) - threshold_`` where ``classes_[1]`` is the positive class, else its
@@ -205,14 +200,14 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         # A row on the threshold is negative, which is classes_[1] here, so 0 must become greater than 0.
         return np.where(margin > 0, -margin, np.maximum(-margin, np.nextafter(0, 1)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Labels:
         """Return the class of each row."""
         decision = self.decision_function(X)
         if decision.ndim == 2:
             return self.classes_[decision.argmax(axis=1)]
         return self.classes_[(decision > 0).astype(np.intp)]
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return a share for each class: the score squeezed into (0, 1), 1/2 at the threshold.
 
         It ranks and it agrees with `predict`, but it is not calibrated: wrap the estimator in scikit-learn's
@@ -241,7 +236,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # Validation and threshold -----------------------------------------------------------------------------
 
-    def _start(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    def _start(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
         """Validate the input and learn the classes; return the rows, the target codes and the weights."""
         self._validate_params()
         if y is None:
@@ -263,7 +258,7 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self.pos_label_ = self.classes_[self._positive_code(np.bincount(code))]
         return X, (y == self.pos_label_).astype(np.intp), weight
 
-    def _positive_code(self, counts: NDArray[np.intp]) -> int:
+    def _positive_code(self, counts: IntArray) -> int:
         if self.pos_label is None:
             return int(counts[1] <= counts[0])
         found = np.flatnonzero(self.classes_ == self.pos_label)
@@ -284,17 +279,18 @@ class RareEventClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def _choose_threshold(
         self,
-        X: Any,
-        y: NDArray[np.intp],
+        X: Rows,
+        y: IntArray,
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
     ) -> float | None:
         if isinstance(self.threshold, Objective) or (isinstance(self.threshold, str) and self.threshold != "default"):
             objective = get_objective(self.threshold)
-            honest = self._honest_scores(X, y, weight)
-            return objective.best_threshold(honest, y, weight, gains=gains, period=period).threshold
-        if gains is not None or period is not None:
+            if isinstance(objective, Budget) or not takes_times(self._given_cv):
+                return self._best_threshold(objective, X, y, weight, gains=gains, period=period)
+            return self._best_threshold(objective, X, y, weight, gains=gains)
+        if gains is not None or (period is not None and not takes_times(self._given_cv)):
             raise ValueError(
                 f"gains and period are used by threshold=Profit() and threshold=Budget(rows=k), not by "
                 f"threshold={self.threshold!r}. Leave them out, or change the threshold."

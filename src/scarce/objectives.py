@@ -15,10 +15,11 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from scarce._sweep import FloatArray, Sweep, check_gains
+from scarce._sweep import Sweep, check_gains
+from scarce._typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "MCC",
@@ -320,7 +321,7 @@ class Budget(Objective):
         over = spent > allowed[period[rows]] * (1 + 1e-9)
         return np.where(sweep.ends <= by_period[over].min(initial=n), sweep.tpr, np.nan)
 
-    def _first_of_groups(self, sweep: Sweep, period: NDArray[np.intp]) -> FloatArray:
+    def _first_of_groups(self, sweep: Sweep, period: IntArray) -> FloatArray:
         """Return 1 for the row of highest score of each group in each period, and 0 for the others."""
         if sweep.groups is None:
             raise ValueError(f"{self!r} needs groups: pass the card or customer of each row as groups=.")
@@ -386,7 +387,7 @@ def get_objective(objective: str | Objective) -> Objective:
     )
 
 
-def _check_period(period: ArrayLike, n: int) -> NDArray[np.intp]:
+def _check_period(period: ArrayLike, n: int) -> IntArray:
     """Return the periods as codes, unless nearly every row has one of its own."""
     labels = column_or_1d(period)
     check_consistent_length(labels, np.empty(n))
@@ -399,7 +400,7 @@ def _check_period(period: ArrayLike, n: int) -> NDArray[np.intp]:
     return code
 
 
-def _reaches(quantity: FloatArray, floor: float) -> NDArray[np.bool_]:
+def _reaches(quantity: FloatArray, floor: float) -> BoolArray:
     # 7/10 must reach a floor of 0.7 although the two are different floats.
     with np.errstate(invalid="ignore"):
         return quantity >= floor - 1e-12

@@ -7,22 +7,21 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import safe_indexing
+from scarce._typing import FloatArray, MatrixLike
 
 __all__ = ["ExplainsByOcclusion", "contributions", "explain_by_occlusion", "occlusion", "usual_rows"]
 
-FloatArray = NDArray[np.float64]
 
 MAX_ROWS = 50_000
 
 
 def contributions(
     score: Callable[[Any], FloatArray],
-    X: Any,
+    X: MatrixLike,
     usual: Sequence[tuple[Any, Sequence[float] | None]],
     *,
     max_rows: int = MAX_ROWS,
@@ -72,7 +71,9 @@ def contributions(
     return added
 
 
-def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, max_rows: int = MAX_ROWS) -> FloatArray:
+def occlusion(
+    score: Callable[[Any], FloatArray], X: MatrixLike, background: Any, *, max_rows: int = MAX_ROWS
+) -> FloatArray:
     """Return what each feature adds to each row's score, where usual values are those of background rows.
 
     Parameters
@@ -93,13 +94,13 @@ def occlusion(score: Callable[[Any], FloatArray], X: Any, background: Any, *, ma
     return contributions(score, X, usual, max_rows=max_rows)
 
 
-def usual_rows(X: Any, size: int = 30) -> Any:
+def usual_rows(X: MatrixLike, size: int = 30) -> Any:
     """Return some rows of `X`, the same ones at each call, to serve as a background."""
     return safe_indexing(X, np.random.default_rng(0).permutation(X.shape[0])[:size])
 
 
 def explain_by_occlusion(
-    score: Callable[[Any], FloatArray], X: Any, background: Any, names: Sequence[str]
+    score: Callable[[Any], FloatArray], X: MatrixLike, background: Any, names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return for each row its score and, by name, what each feature adds to it."""
     added = occlusion(score, X, background)
@@ -114,7 +115,7 @@ class ExplainsByOcclusion:
 
     _background: Any
 
-    def explain(self: Any, X: Any) -> list[dict[str, Any]]:
+    def explain(self: Any, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
         check_is_fitted(self)
         return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)

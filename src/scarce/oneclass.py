@@ -1,4 +1,4 @@
-"""Are rare rows outliers? One-class models under the contract, as baselines for methods that learn from both."""
+"""One-class models, as baselines for methods that learn from both classes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._sklearn import HasMethods, Interval, StrOptions, safe_indexing
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import Objective
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce.base import RareEventClassifier
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
 __all__ = ["SVDD", "OneClassClassifier"]
@@ -24,7 +24,7 @@ _CODES = {"negatives": (0,), "positives": (1,), "all": (0, 1)}
 
 
 class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
-    """Call the rows positive that an outlier detector finds unusual among the negatives, or usual among the positives.
+    """An outlier detector as a classifier: rows unusual among negatives, or usual among positives, are positive.
 
     The detector sees one class, or all rows without their classes. It is a baseline: it can only be good where the
     rare rows are outliers, or where there are no others like them.
@@ -38,7 +38,7 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
         The rows that the detector is fitted on. With "positives" a row is positive if it is no outlier, else if it is
         one. With "all", known classes are not used but for the choice of a threshold.
     threshold : "default", str, Objective or float, default="default"
-        "default" is 0, the detector's own cut; see :class:`~scarce.base.RareEventClassifier`.
+        "default" is 0, the detector's own threshold; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -47,9 +47,14 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
     estimator_ : outlier detector
         The detector, fitted.
 
+    See Also
+    --------
+    SVDD : The smallest ball around the rows, as a detector.
+    scarce.TunedThreshold : A classifier that learns from both classes.
+
     Notes
     -----
-    `sample_weight` says how much a row counts in the objective; the detector does not see it.
+    `sample_weight` is how much a row counts in the objective; the detector does not see it.
 
     Examples
     --------
@@ -70,18 +75,18 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         fit_on: str = "negatives",
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.fit_on = fit_on
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(safe_indexing(X, np.isin(y, _CODES[self.fit_on])))
         self._background = usual_rows(X)
 
@@ -89,8 +94,8 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
         usual = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
         return usual if self.fit_on == "positives" else -usual
 
-    def _default_threshold(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        # A row on the detector's cut is no outlier.
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
+        # A row on the detector's threshold is no outlier.
         return float(-np.nextafter(0, 1)) if self.fit_on == "positives" else 0.0
 
     @classmethod
@@ -100,7 +105,7 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
 
 
 class SVDD(OutlierMixin, BaseEstimator):
-    """Support vector data description: the smallest ball that holds all rows but those for which it is not worth it.
+    """Support vector data description: the smallest ball around all rows but a few.
 
     It minimises R² + C Σ ξ over the centre a, R and ξ >= 0 with ‖x - a‖² <= R² + ξ for each row, C = 1 / (nu n). With
     a kernel whose value K(x, x) is constant, such as RBF, it is scikit-learn's ``OneClassSVM``; this is the ball in
@@ -117,6 +122,11 @@ class SVDD(OutlierMixin, BaseEstimator):
         a.
     offset_ : float
         -R². A row is an outlier if its score is less.
+
+    See Also
+    --------
+    OneClassClassifier : A detector as a classifier.
+    sklearn.svm.OneClassSVM : The same with a kernel.
 
     Notes
     -----
@@ -144,7 +154,7 @@ class SVDD(OutlierMixin, BaseEstimator):
     def __init__(self, nu: float = 0.1) -> None:
         self.nu = nu
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
         """Find the ball; `y` is ignored.
 
         Parameters
@@ -169,16 +179,16 @@ class SVDD(OutlierMixin, BaseEstimator):
         self.offset_ = float(np.sort(-((X - self.center_) ** 2).sum(axis=1))[outside])
         return self
 
-    def score_samples(self, X: Any) -> FloatArray:
+    def score_samples(self, X: MatrixLike) -> FloatArray:
         """Return minus the squared distance of each row to the centre."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return -((X - self.center_) ** 2).sum(axis=1)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return R² less the squared distance of each row to the centre."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: MatrixLike) -> IntArray:
         """Return -1 for rows outside the ball, else 1."""
         return np.where(self.decision_function(X) < 0, -1, 1)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from scarce._sklearn import HasMethods, Interval, routing_enabled
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import FBeta, Objective
+from scarce._sklearn import HasMethods, routing_enabled
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce.base import RareEventClassifier
+from scarce.objectives import FBeta
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
 __all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
@@ -27,9 +25,9 @@ __all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
 class ClassifierWrapper(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
     """The base of methods around any scikit-learn classifier: they take the input that it takes."""
 
-    estimator: Any
+    estimator: Estimator
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         if nw.dependencies.is_into_dataframe(X):
             # A frame goes to the estimator as it is: a pipeline may ask for its columns.
             return validate_data(self, X, skip_check_array=True, reset=reset)
@@ -55,9 +53,10 @@ class TunedThreshold(ClassifierWrapper):
         Anything with `predict_proba` or `decision_function`.
     threshold : "default", str, Objective or float, default="default"
         "default" is the F1-optimal threshold; see :class:`~scarce.base.RareEventClassifier`.
-    cv : int, default=5
-        How many folds give the honest scores; fewer if a class has fewer rows. A forest fitted with
-        ``oob_score=True`` needs none: its out-of-bag scores are honest.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give the honest scores; fewer than the number if a class has fewer rows. A forest fitted with
+        ``oob_score=True`` needs none: its out-of-bag scores are honest, and are used where `cv` is a number and no
+        `groups` are given.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -80,23 +79,23 @@ class TunedThreshold(ClassifierWrapper):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "decision_function"])],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": ["cv_object"],
     }
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
-        threshold: str | float | Objective = "default",
-        cv: int = 5,
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        cv: Any = 5,
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.threshold = threshold
         self.cv = cv
         self.pos_label = pos_label
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
         self._background = usual_rows(X)
 
@@ -112,20 +111,17 @@ class TunedThreshold(ClassifierWrapper):
             )
         return {"sample_weight": sample_weight}
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return positive_score(self.estimator_, X)
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         out_of_bag = getattr(self.estimator_, "oob_decision_function_", None)
         if out_of_bag is not None and np.isfinite(out_of_bag).all():
             return np.asarray(out_of_bag[:, 1], dtype=np.float64)
         return super()._honest_scores(X, y, sample_weight)
 
-    def _folds(self, fewest: int) -> StratifiedKFold:
-        return StratifiedKFold(min(self.cv, fewest), shuffle=True, random_state=0)
-
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
+        return self._best_threshold(FBeta(1), X, y, sample_weight)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reaches the classifier."""
@@ -140,7 +136,7 @@ class TunedThreshold(ClassifierWrapper):
         yield cls(LogisticRegression())
 
 
-def positive_score(estimator: Any, X: Any) -> FloatArray:
+def positive_score(estimator: Estimator, X: MatrixLike) -> FloatArray:
     """Return the probability of class 1, or the decision where a classifier has none."""
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X)[:, 1], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Losses: what the papers print, with derivatives that finite differences confirm."""
+"""Losses: the formulas of the papers, with derivatives that finite differences confirm."""
 
 import numpy as np
 import pytest

@@ -69,7 +69,7 @@ def test_compare_on_a_table_of_ones_own(call, tmp_path):
     arguments = ("compare", "--data", "mine.csv", "--target", "outcome", "--methods", "GammaKNN,GFRNN")
     code, out = call(*arguments, "--metric", "f1", "--splits", 1, "--jobs", 1)
     assert code == 0
-    for text in ("GammaKNN (standard)", "GFRNN (standard)", "Extra trees, tuned cut", "7 cells computed"):
+    for text in ("GammaKNN (standard)", "GFRNN (standard)", "Extra trees, tuned threshold", "7 cells computed"):
         assert text in " ".join(out.split())
     cells = pd.read_csv(tmp_path / "study" / "compare" / "cells.csv")
     assert set(cells["set"]) == {"mine"}
@@ -126,7 +126,7 @@ def test_what_the_user_can_correct_is_one_sentence(call, arguments, message):
 
 
 def test_the_live_table_has_a_count_for_each_set_and_method_and_the_time_left():
-    study = load_study("gamma/table2").reduce(sets=["wine", "glass"], methods=["3-NN"], scalings=["min-max"])
+    study = load_study("gamma/table2").reduce(sets=["wine", "glass"], methods=["3-NN"])
     place = {("wine", "3-NN (min-max)"): [5, 5], ("glass", "3-NN (min-max)"): [2, 5]}
     progress = Progress(10, done=7, failed=1, by_place=place, seconds_left=95.0)
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115

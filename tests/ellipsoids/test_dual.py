@@ -94,7 +94,7 @@ def test_r_may_be_zero():
 
 
 def test_the_metric_may_be_implicit():
-    """With more features than local negatives M is not written down, and says the same."""
+    """With more features than local negatives M is not written down, and gives the same."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 6)), np.arange(60) % 6 == 0
     queries = rng.normal(size=(200, 6))
@@ -110,7 +110,7 @@ def test_the_metric_may_be_implicit():
 
 @pytest.mark.parametrize("kind", ["usual", "grid", "scales", "plane"])
 def test_the_solver_reaches_the_optimum_from_any_start(kind):
-    """Extreme prices, columns of very different size, rows in a plane, and the solution of another problem to start."""
+    """Extreme costs, features of very different size, rows in a plane, and the solution of another problem to start."""
     rng = np.random.default_rng(0)
     for _ in range(15):
         n, m = rng.integers(2, 80), rng.integers(1, 20)

@@ -1,4 +1,4 @@
-"""ME²: the rule of the thesis, its score, the choice of mu and lam, what it tells, and hard data."""
+"""ME²: the rule of the thesis, its score, the choice of mu and lam, explanations, and hard data."""
 
 import json
 
@@ -12,7 +12,7 @@ from sklearn.metrics import fbeta_score
 from scarce.ellipsoids import ME2, _tuning
 from scarce.objectives import FBeta
 from tests import naive_ellipsoids as naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +59,12 @@ def test_mean_row_by_row(table, n_local, mu, lam):
     shapes = {row: (model.metric(c), model.radii_[c]) for c, row in enumerate(model.center_rows_)}
     queries = np.vstack((X, X[:4] + 0.375)).astype(np.float64)
     X = X.astype(np.float64)
-    for x, score, told in zip(queries, model.score_samples(queries), model.explain(queries), strict=True):
+    for x, score, explained in zip(queries, model.score_samples(queries), model.explain(queries), strict=True):
         asked = naive.nearest_of_class(x, X, y, 1, 5)
         answers = [naive.mean_lead(x, X, y, c, *shapes[c]) for c in asked]
         assert score == pytest.approx(np.mean(answers), abs=1e-6)
-        assert [part["score"] for part in told["asked"]] == pytest.approx(sorted(answers, reverse=True), abs=1e-6)
-        assert sorted(part["center"] for part in told["asked"]) == sorted(asked)
+        assert [part["score"] for part in explained["asked"]] == pytest.approx(sorted(answers, reverse=True), abs=1e-6)
+        assert sorted(part["center"] for part in explained["asked"]) == sorted(asked)
 
 
 @given(table=tables(2), n_local=st.integers(1, 6))
@@ -144,22 +144,22 @@ def test_the_pair_is_the_best_in_two_folds_by_the_rule(rows, small_grid, beta, c
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 3.0])
-def test_the_pair_and_the_cut_are_the_best_in_five_folds_by_the_mean(rows, small_grid, beta):
+def test_the_pair_and_the_threshold_are_the_best_in_five_folds_by_the_mean(rows, small_grid, beta):
     X, y = rows
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    cuts = [
+    found = [
         FBeta(beta).best_threshold(ME2(50, mu=mu, lam=lam, tune=None).honest_scores(X, y), y, weight)
         for mu, lam in small_grid
     ]
-    best = int(np.argmax([cut.value for cut in cuts]))
-    assert len({cut.value for cut in cuts}) > 1
+    best = int(np.argmax([one.value for one in found]))
+    assert len({one.value for one in found}) > 1
     model = ME2(50, beta=beta).fit(X, y, sample_weight=weight)
     assert {(mu, lam) for mu, lam in zip(model.mu_, model.lam_, strict=True)} == {small_grid[best]}
-    assert model.threshold_ == pytest.approx(cuts[best].threshold, abs=1e-12)
+    assert model.threshold_ == pytest.approx(found[best].threshold, abs=1e-12)
 
 
 @pytest.mark.parametrize("tune", [None, "per_center"])
-def test_the_cut_of_the_mean_is_the_best_on_honest_scores(rows, tune):
+def test_the_threshold_of_the_mean_is_the_best_on_honest_scores(rows, tune):
     X, y = rows
     model = ME2(tune=tune, beta=2.0).fit(X, y)
     honest = ME2(tune=tune, beta=2.0).honest_scores(X, y)
@@ -218,16 +218,16 @@ def test_honest_scores_are_of_ellipsoids_that_did_not_see_the_row(rows):
         np.testing.assert_array_equal(honest[test], model.fit(X[train], y[train]).score_samples(X[test]))
 
 
-# What it tells
+# Explanations
 
 
 @pytest.mark.parametrize("combine", ["mean", "nearest", "any"])
 def test_explain_tells_the_ellipsoid(rows, combine):
     X, y = rows
     model = ME2(tune=None, lam=1e-3, combine=combine).fit(X, y)
-    told = model.explain(X[:40])
-    json.dumps(told)
-    for x, one in zip(X, told, strict=False):
+    explained = model.explain(X[:40])
+    json.dumps(explained)
+    for x, one in zip(X, explained, strict=False):
         c = model.center_rows_.tolist().index(one["center"])
         M, R = model.metric(c), model.radii_[c]
         parts = [part["score"] for part in one["asked"]]

@@ -39,7 +39,7 @@ def random_profiles(rng, size, n=40):
     positives = rng.integers(1, 120, size)[:, None]
     fn = rng.integers(0, positives + 1, (size, n))
     fp = rng.integers(0, 200 - positives + 1, (size, n))
-    # Classifiers worth having make few false alarms.
+    # Classifiers worth having make few false positives.
     fp = np.where(rng.random((size, n)) < 0.7, np.minimum(fp, rng.integers(0, 60, (size, n))), fp)
     return ErrorProfile(fn / 200, fp / 200, np.broadcast_to(positives / 200, (size, n)))
 
@@ -135,7 +135,7 @@ class TestCertificate:
         # A bound that is always 1 would also pass.
         assert np.mean(lowest < best + 0.05) > (0.5 if epsilon == 0 else 0.05)
 
-    def test_the_printed_proposition_fails_off_the_diagonal(self):
+    def test_proposition_5_3_fails_off_the_diagonal(self):
         """The thesis has the bound at every t; so high a rate of violations shows that it does not hold there."""
         rng = np.random.default_rng(0)
         family = random_profiles(rng, 500)
@@ -214,7 +214,7 @@ class TestEnvelope:
             ours, theirs = upper_envelope(cones(t, profile)), upper_envelope(parambath_cones(t, profile))
             assert (ours.at(grid) <= theirs.at(grid) + 1e-12).all()
 
-    def test_no_cone_says_nothing(self):
+    def test_no_cone_is_no_bound(self):
         empty = cones(np.empty(0), ErrorProfile(np.empty(0), np.empty(0), np.empty(0)))
         assert upper_envelope(empty).area == certified_bound(empty) == 1
 

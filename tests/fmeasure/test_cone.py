@@ -211,7 +211,7 @@ class TestCertificate:
         X = np.round(rng.normal(size=(300, 1)), 2)
         y = (rng.random(300) < 1 / (1 + np.exp(4 - 2 * X[:, 0]))).astype(int)
         model = ConeClassifier(Stump(), validation="train").fit(X, y)
-        best = max(f1_score(y, X[:, 0] > cut, zero_division=0.0) for cut in [-9, *np.unique(X)])
+        best = max(f1_score(y, X[:, 0] > threshold, zero_division=0.0) for threshold in [-9, *np.unique(X)])
         assert model.f_upper_bound_ >= best - 1e-12
         assert model.path_["regret"].max() == pytest.approx(0, abs=1e-12)
         dinkelbach = ConeClassifier(Stump(), search="dinkelbach", validation="train", stop="gap").fit(X, y)
@@ -227,17 +227,17 @@ class TestCertificate:
 
 
 class Stump(ClassifierMixin, BaseEstimator):
-    """The cut on the first column with the least weighted error, exactly."""
+    """The threshold on the first column with the least weighted error, exactly."""
 
     def fit(self, X, y, sample_weight):
         self.classes_ = np.unique(y)
-        cuts = np.array([-9.0, *np.unique(X[:, 0])])
-        errors = [sample_weight[(X[:, 0] > cut) != (y == 1)].sum() for cut in cuts]
-        self.cut_ = cuts[int(np.argmin(errors))]
+        thresholds = np.array([-9.0, *np.unique(X[:, 0])])
+        errors = [sample_weight[(X[:, 0] > threshold) != (y == 1)].sum() for threshold in thresholds]
+        self.threshold_ = thresholds[int(np.argmin(errors))]
         return self
 
     def decision_function(self, X):
-        return X[:, 0] - self.cut_
+        return X[:, 0] - self.threshold_
 
 
 class TestValidation:
@@ -259,7 +259,7 @@ class TestValidation:
         tuned = ConeClassifier(LogisticRegression(), n_models=3, validation=TimeSeriesSplit(3), threshold="tune")
         assert np.isfinite(tuned.fit(X, y).threshold_)
 
-    def test_models_that_learn_rows_by_heart_are_told_apart_only_on_others(self, data):
+    def test_models_that_overfit_differ_only_on_other_rows(self, data):
         X, y = data
         tree = DecisionTreeClassifier(random_state=0)
         with pytest.warns(UserWarning, match="Every model calls all training rows right"):
@@ -278,7 +278,7 @@ class TestValidation:
 
 
 class TestThresholds:
-    def test_own_cut(self, data):
+    def test_own_threshold(self, data):
         X, y = data
         assert ConeClassifier(LogisticRegression(), n_models=2).fit(X, y).threshold_ == 0.5
         assert ConeClassifier(LinearSVC(random_state=0), n_models=2).fit(X, y).threshold_ == 0
@@ -301,7 +301,7 @@ class TestThresholds:
         assert f1_score(y, honest > tuned.threshold_) == pytest.approx(tuned.f_)
         assert FBeta(1).best_threshold(honest, y).value == pytest.approx(tuned.f_)
 
-    def test_tune_on_training_rows_still_cuts_on_honest_scores(self, data):
+    def test_tune_on_training_rows_still_uses_honest_scores(self, data):
         X, y = data
         tuned = ConeClassifier(LogisticRegression(), n_models=3, validation="train", threshold="tune").fit(X, y)
         honest = tuned.honest_scores(X, y)
@@ -366,7 +366,7 @@ class TestScikitLearn:
 
 
 class TestFailures:
-    def test_a_failed_fit_is_told_and_passed_over(self, data):
+    def test_a_failed_fit_is_reported_and_passed_over(self, data):
         X, y = data
         with pytest.warns(
             FitFailedWarning, match=r"t = 0\.5 could not be fitted and is left out \(RuntimeError: out of"
@@ -384,9 +384,9 @@ class TestFailures:
         assert np.isnan(model.path_["f"]).tolist() == [True, False, False, False]
 
     def test_if_no_model_can_be_fitted_the_reason_is_raised_soon(self, data):
-        with pytest.raises(RuntimeError, match="out of luck"), warnings.catch_warnings(record=True) as told:
+        with pytest.raises(RuntimeError, match="out of luck"), warnings.catch_warnings(record=True) as warned:
             ConeClassifier(Fragile(0, 1), validation="train").fit(*data)
-        assert not told
+        assert not warned
 
 
 class TestBadInput:

@@ -1,4 +1,4 @@
-"""The searches: CONE's sequence as its authors' program has it, and what each promises on exact learners."""
+"""The searches: CONE's sequence as in its authors' program, and the guarantee of each on exact learners."""
 
 import json
 
@@ -24,10 +24,10 @@ class Family:
     def __init__(self, seed, beta=1.0, n=200):
         rng = np.random.default_rng(seed)
         self.beta, self.positives = beta, rng.uniform(0.02, 0.4)
-        # Near a curve of false alarms against misses, so that many are the best for some weights.
+        # Near a curve of false positives against false negatives, so that many are the best for some weights.
         missed = rng.random(n)
-        alarms = (1 - missed) ** rng.uniform(2, 8) + 0.1 * rng.random(n)
-        self.fn, self.fp = missed * self.positives, np.clip(alarms, 0, 1) * (1 - self.positives)
+        false_positives = (1 - missed) ** rng.uniform(2, 8) + 0.1 * rng.random(n)
+        self.fn, self.fp = missed * self.positives, np.clip(false_positives, 0, 1) * (1 - self.positives)
 
     def fit(self, t):
         best = np.argmin((1 + self.beta**2 - t) * self.fn + t * self.fp)
@@ -41,7 +41,7 @@ class Family:
 def run(search, fit, batch=1):
     while asked := search.ask(batch):
         for t in asked:
-            search.tell(t, fit(t))
+            search.record(t, fit(t))
     return search
 
 
@@ -62,7 +62,7 @@ class TestGolden:
             errors = dict(zip(trace["t"], map(profile_of, trace["conf_train"]), strict=True))
             search = new_search("cone", 19)
             while (asked := search.ask()) and asked[0] in errors:
-                search.tell(asked[0], errors[asked[0]])
+                search.record(asked[0], errors[asked[0]])
             same += search.tried == trace["t"]
             if trace["classif"] != "exact_threshold":
                 assert search.tried == trace["t"]
@@ -75,7 +75,7 @@ class TestGolden:
         for trace in traces:
             search = new_search("cone", 20)
             for i, (t, confusion) in enumerate(zip(trace["t"], trace["conf_train"], strict=True)):
-                search.tell(t, profile_of(confusion))
+                search.record(t, profile_of(confusion))
                 ours, theirs = search.ask()[:1], trace["next_t"][i]
                 if not ours or ours[0] == theirs:
                     continue
@@ -86,11 +86,11 @@ class TestGolden:
         assert parted > 0
 
     def test_every_step_is_to_the_highest_peak(self, traces):
-        """Told what the authors' program was told, each of its steps halves an interval whose peak is the highest."""
+        """With the errors of the authors' program, each of its steps halves an interval whose peak is the highest."""
         for trace in traces:
             search = new_search("cone", 20)
             for i, (t, confusion) in enumerate(zip(trace["t"], trace["conf_train"], strict=True)):
-                search.tell(t, profile_of(confusion))
+                search.record(t, profile_of(confusion))
                 following = trace["next_t"][i]
                 ends = np.sort([0, 1, *search.tried])
                 at = np.searchsorted(ends, following)
@@ -164,7 +164,7 @@ def test_failures_are_passed_over(name):
     search = new_search(name, 12)
     while asked := search.ask():
         failed = len(search.tried) in (0, 2)
-        search.tell(asked[0], None if failed else family.fit(asked[0]))
+        search.record(asked[0], None if failed else family.fit(asked[0]))
     assert len(search.tried) > 3
     assert len(set(search.tried)) == len(search.tried)
     assert np.nanmax(search.f) > 0.9 * family.best
@@ -173,5 +173,10 @@ def test_failures_are_passed_over(name):
 def test_dinkelbach_climbs_from_a_model_that_finds_nothing():
     """All rows called negative is F = 0, whose weights would be useless; all called positive is the next best guess."""
     search = new_search("dinkelbach", 5, floor=2 * 0.1 / 1.1)
-    search.tell(0.5, ErrorProfile(0.1, 0.0, 0.1))
+    search.record(0.5, ErrorProfile(0.1, 0.0, 0.1))
     assert search.ask() == [pytest.approx(2 * 0.1 / 1.1)]
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_no_search_tries_more_models_than_it_may(name):
+    assert len(run(new_search(name, 2), Family(3).fit).tried) == 2

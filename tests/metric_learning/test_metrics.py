@@ -1,4 +1,4 @@
-"""LMNN, MLFP and IML: their losses against the formulas, and what holds for each as a transformer."""
+"""LMNN, MLFP and IML: their losses against the formulas, and their promises as transformers."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from scarce.metric_learning import IML, LMNN, MLFP
 from scarce.metric_learning._kernels import nearest_rivals, project
 from scarce.metric_learning._linear import neighbours_within, rivals_within
 from tests import naive_metric as naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 LEARNERS = [LMNN(), LMNN(1, n_components=1), MLFP(), MLFP(1, margin=0.0, mu=0.01), IML(), IML(1, margin=10.0, lam=0.1)]
 
@@ -30,7 +30,7 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     n, m = draw(st.integers(3, 14)), draw(st.integers(1, 4))
     X = rng.normal(size=(n, m))
-    X[:, draw(st.integers(0, m - 1))] *= draw(st.sampled_from([0.0, 1.0]))  # a constant column
+    X[:, draw(st.integers(0, m - 1))] *= draw(st.sampled_from([0.0, 1.0]))  # a constant feature
     if draw(st.booleans()):
         X = np.repeat(X, 2, axis=0)
     # One positive row at the least, and often no more.
@@ -65,7 +65,7 @@ def test_mlfp_loss(problem, k, margin, mu):
 def test_iml_loss(problem, k, margin, lam):
     X, y, factor = problem
     loss = IML(k, margin=margin, lam=lam)._loss(X, y)
-    for tried in (np.eye(len(factor)), factor, 0.7 * factor):  # what one step knows must not mislead the next
+    for tried in (np.eye(len(factor)), factor, 0.7 * factor):  # the memory of one step must not mislead the next
         value, gradient = loss(tried)
         assert value == pytest.approx(naive.iml_loss(tried, X, y, k, margin, lam), rel=1e-9, abs=1e-9)
     assert_gradient(lambda f: naive.iml_loss(f, X, y, k, margin, lam), 0.7 * factor, gradient)
@@ -160,7 +160,7 @@ def test_lmnn_does_not_depend_on_the_unit(rows):
 def test_lmnn_helps_neighbours(n_components):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 12))
-    y = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])  # three classes, ten columns of noise
+    y = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])  # three classes, ten features of noise
     learned = LMNN(n_components=n_components).fit(X[:200], y[:200])
     assert learned.transform(X).shape == (400, n_components or 12)
     plain = KNeighborsClassifier(3).fit(X[:200], y[:200]).score(X[200:], y[200:])
@@ -201,7 +201,7 @@ def test_frames_in_and_out(learner, rows):
 
 @pytest.mark.parametrize("learner", [LMNN(), MLFP(), IML()], ids=repr)
 @pytest.mark.parametrize(
-    "table", ["one positive", "more features than rows", "copies", "constant columns", "all equal"]
+    "table", ["one positive", "more features than rows", "copies", "constant feature", "all equal"]
 )
 def test_hard_tables(learner, table):
     rng = np.random.default_rng(0)
@@ -212,7 +212,7 @@ def test_hard_tables(learner, table):
         X = rng.normal(size=(30, 50))
     elif table == "copies":
         X = np.repeat(X[:10], 3, axis=0)  # every positive row lies on negative ones
-    elif table == "constant column":
+    elif table == "constant feature":
         X[:, 1] = 5.0
     else:
         X = np.ones((30, 4))
@@ -221,7 +221,7 @@ def test_hard_tables(learner, table):
     assert np.isfinite(model.transform(X)).all()
 
 
-def test_lmnn_says_what_it_cannot_do():
+def test_lmnn_refuses_bad_input():
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(ValueError, match="a class of at least two rows"):
         LMNN().fit(X, [0, 1, 2, 3])

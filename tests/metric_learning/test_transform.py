@@ -17,7 +17,7 @@ from scarce.neighbors import GammaKNN
 from scarce.objectives import FBeta
 from tests import naive
 from tests import naive_metric as slow
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 TIES = ["positive", "negative"]
 QUIET = pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=")
@@ -85,7 +85,7 @@ def test_honest_scores_are_of_all_other_rows_under_a_metric_learned_without_the_
 
 
 @pytest.mark.parametrize("model", [MLFPKNN(), IMLKNN(), GammaKNN(metric_transform=MLFP())], ids=repr)
-def test_the_cut_is_the_best_in_its_range(model, rows):
+def test_the_threshold_is_the_best_in_its_range(model, rows):
     X, y = rows
     fitted = clone(model).fit(X, y)
     honest = model.honest_scores(X, y)
@@ -107,14 +107,14 @@ def test_ready_classifiers_are_their_parts(rows):
     )
 
 
-def test_the_order_of_rows_does_not_move_the_cut(rows):
+def test_the_order_of_rows_does_not_move_the_threshold(rows):
     X, y = rows
     order = np.random.default_rng(0).permutation(len(X))
     for model in (MLFPKNN(), IMLKNN(), GammaKNN(metric_transform=LMNN())):
         assert clone(model).fit(X[order], y[order]).threshold_ == clone(model).fit(X, y).threshold_
 
 
-def test_any_transformer_will_do_and_is_told_who_is_positive(rows):
+def test_any_transformer_is_fitted_with_the_positive_class(rows):
     X, y = rows
     frames = MLFP().set_output(transform="pandas") if pytest.importorskip("pandas") else None
     for transform in (PCA(2), frames):
@@ -130,7 +130,7 @@ def test_any_transformer_will_do_and_is_told_who_is_positive(rows):
 def test_mlfp_finds_positives_that_one_feature_tells():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 8))
-    y = (X[:, 0] > 1.7).astype(int)  # seven columns of noise
+    y = (X[:, 0] > 1.7).astype(int)  # seven features of noise
     train, test = slice(1000), slice(1000, None)
 
     def quality(model):
@@ -155,24 +155,24 @@ def test_explain_tells_the_parts_of_the_learned_distance(model, rows):
     X, y = rows
     fitted = clone(model).fit(X, y)
     factor = fitted.metric_transform_.components_
-    for query, told in zip(X[:8], fitted.explain(X[:8]), strict=True):
+    for query, explained in zip(X[:8], fitted.explain(X[:8]), strict=True):
         for side, code in (("positive", 1), ("negative", 0)):
-            decider = told[side + "s"][1]
+            decider = explained[side + "s"][1]
             metric = factor.T @ factor if code in fitted._transformed else np.eye(5)
             difference = query - X[decider["row"]]
             parts = difference * (metric @ difference)
             assert decider["distance"] == pytest.approx(np.sqrt(parts.sum()))
-            assert list(told[side + "_share"].values()) == pytest.approx(parts / parts.sum())
+            assert list(explained[side + "_share"].values()) == pytest.approx(parts / parts.sum())
 
 
 def test_explain_of_any_transform_has_the_plain_side_only(rows):
     X, y = rows
-    (told,) = GammaKNN(metric_transform=PCA(2)).fit(X, y).explain(X[:1])
-    assert "positive_share" not in told
-    assert sum(told["negative_share"].values()) == pytest.approx(1)
+    (explained,) = GammaKNN(metric_transform=PCA(2)).fit(X, y).explain(X[:1])
+    assert "positive_share" not in explained
+    assert sum(explained["negative_share"].values()) == pytest.approx(1)
 
 
-# What cannot be done
+# Bad input
 
 
 def test_one_positive():

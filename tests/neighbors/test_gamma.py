@@ -11,12 +11,12 @@ from sklearn.metrics import f1_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from scarce.neighbors import GammaKNN
-from scarce.neighbors._kernels import label_changes, sweep_macro_f1
-from scarce.neighbors._multiclass import _class_distances
-from scarce.neighbors._multiclass import precedence as class_order
+from scarce.neighbors._search._kernels_class_gammas import label_changes, sweep_macro_f1
+from scarce.neighbors._search.class_gammas import _class_distances
+from scarce.neighbors._search.class_gammas import precedence as class_order
 from scarce.objectives import FBeta
 from tests import naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 QUIET = pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=")
 
@@ -45,7 +45,7 @@ def test_chosen_gamma_is_the_best_of_all(table, k, tie):
         called = [naive.gamma_vote(d, y, k, gamma, tie, skip=i) for i, d in enumerate(distance)]
         return f1_score(y, called, zero_division=0.0)
 
-    chosen = FBeta(1).best_threshold(model.honest_scores(X, y), y, between=(0.0, model._cut_of(1.0))).value
+    chosen = FBeta(1).best_threshold(model.honest_scores(X, y), y, between=(0.0, model._threshold_of(1.0))).value
     if k < len(X):  # with as many neighbours as rows, leaving one out changes k itself
         assert chosen >= max(honest_f1(g) for g in (0.01, 0.2, 0.4, 0.5, 0.6, 0.71, 0.8, 0.9, 1.0)) - 1e-12
 
@@ -66,9 +66,9 @@ def test_score_is_the_bounded_critical_gamma():
     np.testing.assert_array_equal(both_zero.score_samples([[0.0]]), [0.5])
 
 
-def test_barandela_is_the_printed_factor():
+def test_class_ratio_is_the_factor_of_class_weighted_neighbours():
     X, y = make_classification(200, 5, weights=[0.9], random_state=0)
-    gamma = GammaKNN(gamma="barandela").fit(X, y).gamma_
+    gamma = GammaKNN(gamma="class_ratio").fit(X, y).gamma_
     assert gamma == pytest.approx((y.sum() / (y == 0).sum()) ** (1 / 5))
 
 
@@ -82,11 +82,11 @@ def test_an_objective_moves_gamma(table, name):
 
 
 def test_gamma_and_threshold_exclude_each_other():
-    with pytest.raises(ValueError, match="both fix the cut"):
+    with pytest.raises(ValueError, match="both fix the threshold"):
         GammaKNN(gamma=0.5, threshold="f1").fit([[0.0], [1.0]], [0, 1])
 
 
-def test_too_few_positives_to_win_a_vote_is_said():
+def test_too_few_positives_to_win_a_vote_cause_a_warning():
     with pytest.warns(UserWarning, match="needs 2 positive neighbours"):
         GammaKNN(3).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 0, 0])
     with pytest.warns(UserWarning, match="more than the 3 training rows"):
@@ -102,22 +102,22 @@ def test_weights_count_in_the_choice_of_gamma():
 # Explanations
 
 
-def test_explain_names_the_rows_that_spoke():
+def test_explain_names_the_rows_that_decide():
     X = np.array([[0.0, 0.0], [3.0, 4.0], [10.0, 0.0], [0.0, 1.0]])
     y = np.array([1, 0, 0, 0])
-    (told,) = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
-    assert told["positives"] == [{"row": 0, "distance": 1.0}]
-    assert told["negatives"] == [{"row": 3, "distance": 2.0}]
-    assert told["score"] == pytest.approx(2 / 3)
-    assert told["positive_share"] == {"x0": 0.0, "x1": 1.0}
-    assert sum(told["negative_share"].values()) == pytest.approx(1)
+    (explained,) = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
+    assert explained["positives"] == [{"row": 0, "distance": 1.0}]
+    assert explained["negatives"] == [{"row": 3, "distance": 2.0}]
+    assert explained["score"] == pytest.approx(2 / 3)
+    assert explained["positive_share"] == {"x0": 0.0, "x1": 1.0}
+    assert sum(explained["negative_share"].values()) == pytest.approx(1)
 
 
 def test_explain_shares_add_up_and_other_metrics_have_none():
     X, y = make_classification(60, 4, weights=[0.8], random_state=0)
-    for told in GammaKNN(3).fit(X, y).explain(X[:5]):
-        assert sum(told["positive_share"].values()) == pytest.approx(1)
-        assert [n["distance"] for n in told["negatives"]] == sorted(n["distance"] for n in told["negatives"])
+    for explained in GammaKNN(3).fit(X, y).explain(X[:5]):
+        assert sum(explained["positive_share"].values()) == pytest.approx(1)
+        assert [n["distance"] for n in explained["negatives"]] == sorted(n["distance"] for n in explained["negatives"])
     assert "positive_share" not in GammaKNN(3, metric="cosine").fit(X, y).explain(X[:1])[0]
 
 

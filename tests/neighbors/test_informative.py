@@ -1,4 +1,4 @@
-"""Informative k-NN, and the weighted search that it shares with others, against their slow twins."""
+"""Informative k-NN against its slow twin."""
 
 import tracemalloc
 
@@ -10,58 +10,17 @@ from sklearn.datasets import make_blobs, make_classification
 from sklearn.metrics import f1_score
 from sklearn.neighbors import NearestNeighbors
 
-from scarce.neighbors import ClassIndex, InformativeKNN
-from scarce.neighbors._weighted import list_classes, merge_classes, nearest_by_class, search_classes
+from scarce.neighbors import InformativeKNN
 from tests import naive
-from tests.neighbors.test_index import tables
+from tests.small_tables import tables
 
 QUIET = pytest.mark.filterwarnings("ignore:n_neighbors=")
 
 
-# The search
-
-
-@given(
-    table=tables(),
-    k=st.integers(1, 5),
-    spare=st.integers(1, 4),
-    weighted=st.booleans(),
-    loo=st.booleans(),
-    seed=st.integers(0, 9),
-)
-def test_weighted_search_is_exact_and_breaks_ties_by_row(table, k, spare, weighted, loo, seed):
-    X, y = table
-    rng = np.random.default_rng(seed)
-    weight = rng.choice([0.25, 0.5, 1.0, 2.0], len(X)) if weighted else np.ones(len(X))
-    index = ClassIndex().fit(X, y)
-    listed = list_classes(index, X, k + spare, np.arange(len(X)) if loo else None)
-    distance, number = search_classes(X, listed, weight if weighted else None, k)
-    near = merge_classes(distance, number)
-    for i in range(len(X)):
-        expected = naive.weighted_neighbors(X, X[i], weight, k, skip=i if loo else None)
-        found = near.number[i] >= 0
-        assert near.number[i, found].tolist() == [j for _, j in expected]
-        np.testing.assert_allclose(near.distance[i, found], [d for d, _ in expected], atol=1e-290)
-        assert (near.code[i, found] == y[near.number[i, found]]).all()
-        assert np.isinf(near.distance[i, ~found]).all()
-
-
-def test_weighted_search_on_continuous_rows():
-    rng = np.random.default_rng(0)
-    X, Q, y = rng.normal(size=(300, 6)), rng.normal(size=(40, 6)), np.arange(300) % 3 == 0
-    weight = np.exp(rng.normal(size=300))
-    near = merge_classes(*nearest_by_class(ClassIndex().fit(X, y.astype(np.intp)), Q, 4, weight))
-    for i, query in enumerate(Q):
-        assert near.number[i].tolist() == [j for _, j in naive.weighted_neighbors(X, query, weight, 4)]
-
-
-# The vote
-
-
-def score_of(told, y, n_informative):
+def score_of(near, y, n_informative):
     """The score of the twin, or None where rows of both classes tie for the last place among the voters."""
-    voters = told[:n_informative]
-    edge = [y[j] for p, _, j in told if abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0]]
+    voters = near[:n_informative]
+    edge = [y[j] for p, _, j in near if abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0]]
     if len(set(edge)) > 1:
         return None
     margin = sum(2 * y[j] - 1 for _, _, j in voters)
@@ -80,8 +39,8 @@ def test_scores_are_those_of_the_paper(table, k, n_informative, gamma):
     k = min(k, len(X))
     for honest, score in ((False, model.score_samples(X)), (True, model.honest_scores(X, y))):
         for i in range(len(X)):
-            told = naive.informative_neighbors(X, y, X[i], k, model.gamma_, skip=i if honest else None)
-            expected = score_of(told, y, n_informative)
+            near = naive.informative_neighbors(X, y, X[i], k, model.gamma_, skip=i if honest else None)
+            expected = score_of(near, y, n_informative)
             if expected is not None:
                 assert score[i] == pytest.approx(expected, rel=1e-6)
 
@@ -96,9 +55,9 @@ def test_more_than_two_classes(table, k, n_informative):
     model = InformativeKNN(k, n_informative=n_informative, gamma=2.0).fit(X, y)
     predicted = model.predict(X)
     for i in range(len(X)):
-        told = naive.informative_neighbors(X, y, X[i], min(k, len(X)), model.gamma_)
-        voters = told[:n_informative]
-        if sum(abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0] for p, _, _ in told) > 1:
+        near = naive.informative_neighbors(X, y, X[i], min(k, len(X)), model.gamma_)
+        voters = near[:n_informative]
+        if sum(abs(p - voters[-1][0]) <= 1e-9 * voters[-1][0] for p, _, _ in near) > 1:
             continue
         rank = {c: (sum(y[j] == c for _, _, j in voters), sum(s for _, s, j in voters if y[j] == c)) for c in range(3)}
         assert rank[predicted[i]][0] == max(rank.values())[0]
@@ -110,8 +69,8 @@ def test_a_row_among_the_other_class_is_not_informative():
     X = np.array([[0.0], [0.05], [1.2], [9.0]])
     y = np.array([1, 0, 0, 0])
     model = InformativeKNN(3, gamma=0.1).fit(X, y)
-    (told,) = model.explain([[-0.1]])
-    assert [n["row"] for n in told["neighbors"] if n["votes"]] != [0]
+    (near,) = model.explain([[-0.1]])
+    assert [n["row"] for n in near["neighbors"] if n["votes"]] != [0]
     assert model.predict([[-0.1]])[0] == 0
     alone = InformativeKNN(3, gamma=0.1).fit([[0.0], [1.05], [2.2], [9.0]], y)
     assert alone.predict([[-0.1]])[0] == 1
@@ -140,30 +99,27 @@ def test_scores_have_few_ties():
 def test_explain_adds_up():
     X, y = make_classification(100, 4, weights=[0.8], random_state=0)
     names = np.array(["theft", "fine"])[1 - y]
-    for told in InformativeKNN(5, n_informative=3).fit(X, names).explain(X[:10]):
-        assert [n["votes"] for n in told["neighbors"]] == [True, True, True, False, False]
-        surprise = [n["informativeness"] for n in told["neighbors"]]
+    for near in InformativeKNN(5, n_informative=3).fit(X, names).explain(X[:10]):
+        assert [n["votes"] for n in near["neighbors"]] == [True, True, True, False, False]
+        surprise = [n["informativeness"] for n in near["neighbors"]]
         assert surprise == sorted(surprise, reverse=True)
-        for n in told["neighbors"]:
+        for n in near["neighbors"]:
             assert n["class"] == names[n["row"]]
-        margin = sum(1 if n["class"] == "theft" else -1 for n in told["neighbors"][:3])
-        assert abs(told["score"] - margin) < 0.5
-
-
-# The global mode
+        margin = sum(1 if n["class"] == "theft" else -1 for n in near["neighbors"][:3])
+        assert abs(near["score"] - margin) < 0.5
 
 
 def test_global_mode_follows_our_reading():
-    """Factors grow where rows spoke for the wrong class, and F1 decides how long it goes on."""
+    """Factors grow where rows voted for the wrong class, and F1 decides how long it goes on."""
     X, y = make_blobs([60, 20], 2, centers=np.array([[0, 0], [1.5, 0]]), random_state=1)
     model = InformativeKNN(5, n_informative=2, mode="global").fit(X, y)
 
     def twin_round(factors):
         uses, wrong, called = np.zeros(80), np.zeros(80), []
         for i in range(80):
-            told = naive.informative_neighbors(X, y, X[i], 5, model.gamma_, factors, skip=i)
-            called.append(score_of(told, y, 2) > 0)
-            for _, _, j in told[:2]:
+            near = naive.informative_neighbors(X, y, X[i], 5, model.gamma_, factors, skip=i)
+            called.append(score_of(near, y, 2) > 0)
+            for _, _, j in near[:2]:
                 uses[j] += 1
                 wrong[j] += y[j] != y[i]
         return f1_score(y, called), factors * np.exp(0.5 * (2 * wrong - uses) / np.maximum(uses, 1))
@@ -186,9 +142,6 @@ def test_global_mode_never_lowers_the_leave_one_out_f1():
     itself = np.arange(len(X))
     assert f1_score(y, model._scores(X, itself) > 0) >= f1_score(y, local._scores(X, itself) > 0)
     assert (local.factors_ == 1).all()
-
-
-# Bad input and bounds
 
 
 def test_bad_parameters():

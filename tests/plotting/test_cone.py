@@ -1,4 +1,4 @@
-"""The cones and the path: right values, drawn where they say."""
+"""The cones and the path: right values, drawn in the right places."""
 
 import numpy as np
 import pytest

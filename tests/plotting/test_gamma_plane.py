@@ -1,4 +1,4 @@
-"""The map over two γ: right values, drawn where they say."""
+"""The map over two γ: right values, drawn in the right places."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_the_picture_shows_the_data(data, model):
 
 
 @pytest.mark.parametrize("threshold", [1.5, -1.0, Budget(share=1.0)])
-def test_cuts_that_cannot_be_drawn_are_told(data, threshold):
+def test_thresholds_beyond_the_axis_are_named(data, threshold):
     X, y = data
     model = ResampledGammaKNN(threshold=threshold, random_state=0).fit(X, y)
     display = GammaPlaneDisplay.from_estimator(model, X, y, objective=RecallAtLeast(0.9), resolution=5)

@@ -1,4 +1,4 @@
-"""The displays of profit: right data, drawn where they say."""
+"""The displays of profit: right data, drawn in the right places."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def data():
     return X, y, COSTS(X)
 
 
-def test_the_curve_is_the_profit_at_every_cut(data):
+def test_the_curve_is_the_profit_at_every_threshold(data):
     _, y, gains = data
     scores = np.random.default_rng(1).integers(0, 9, len(y)).astype(float)
     display = ProfitCurveDisplay.from_scores(scores, y, gains, ax=Figure().subplots())

@@ -1,4 +1,4 @@
-"""The curves over all cuts: right data, drawn where they say."""
+"""The curves over all thresholds: right data, drawn in the right places."""
 
 import importlib
 import sys
@@ -75,7 +75,7 @@ def test_curve_is_the_objective_at_every_threshold(objective, case):
 @pytest.mark.parametrize(
     "objective", ["f1", "f0.5", MCC(), PrecisionAtLeast(0.5), Budget(rows=12), Profit((9, -1, 0, -3))]
 )
-def test_the_best_cut_is_the_top_of_the_curve(data, model, objective):
+def test_the_best_threshold_is_the_top_of_the_curve(data, model, objective):
     X, y = data
     scores = model.honest_scores(X, y)
     display = GammaPathDisplay.from_scores(scores, y, objective=objective)
@@ -128,9 +128,9 @@ def test_labels_weights_gains_and_periods_reach_the_objective(data):
         display = ThresholdCurveDisplay.from_estimator(
             model, X, labels, objective=objective, sample_weight=weight, **extra
         )
-        cut = objective.best_threshold(model.honest_scores(X, labels, weight), y, weight, **extra)
-        assert display.marks["in use"] == (model.threshold_, pytest.approx(cut.value))
-        assert np.nanmax(display.values) == pytest.approx(cut.value)
+        best = objective.best_threshold(model.honest_scores(X, labels, weight), y, weight, **extra)
+        assert display.marks["in use"] == (model.threshold_, pytest.approx(best.value))
+        assert np.nanmax(display.values) == pytest.approx(best.value)
 
 
 def test_the_picture_shows_the_data(data, model):
@@ -162,7 +162,7 @@ def test_plot_again_on_given_axes(data, model):
 
 
 @pytest.mark.parametrize("threshold", [1.0, 1.5])
-def test_cuts_that_cannot_be_drawn_are_told(data, threshold):
+def test_thresholds_beyond_the_axis_are_named(data, threshold):
     X, y = data
     model = GammaKNN(threshold=threshold).fit(X, y)  # nothing is positive: γ is infinite
     display = GammaPathDisplay.from_estimator(model, X, y, objective=RecallAtLeast(0.9))

@@ -59,7 +59,7 @@ def test_merged_leaves_have_one_box_with_all_their_rows(data):
     assert len(ways_in) > len(set(ways_in))
 
 
-def test_arrows_tell_which_side(data):
+def test_arrows_show_which_side(data):
     display = MetaTreeDisplay.from_estimator(MODELS[0].fit(*data))
     graph = display.graph
     starts = [start for start, _ in display.arrows_]
@@ -83,7 +83,7 @@ def test_shares_are_colours_and_names_are_shown(data):
     assert green == sorted(green, reverse=True)  # from yellow to red
 
 
-def test_what_cannot_be_drawn_is_told(data):
+def test_others_are_refused(data):
     with pytest.raises(TypeError, match="draws a single tree"):
         MetaTreeDisplay.from_estimator(GammaKNN().fit(*data))
     with pytest.raises(NotFittedError):

@@ -52,8 +52,8 @@ def test_gains_as_an_object_are_the_same(data):
     np.testing.assert_array_equal(by_array.predict(X, gains=gains), by_object.predict(X, gains=COSTS))
     assert by_array.score(X, y, gains=gains) == by_object.score(X, y, gains=COSTS)
     np.testing.assert_array_equal(by_array.expected_gain(X, gains), by_object.expected_gain(X, COSTS))
-    cut = TunedThreshold(LogisticRegression(), threshold=Profit())
-    assert cut.fit(X, y, gains=COSTS).threshold_ == cut.fit(X, y, gains=gains).threshold_
+    tuned = TunedThreshold(LogisticRegression(), threshold=Profit())
+    assert tuned.fit(X, y, gains=COSTS).threshold_ == tuned.fit(X, y, gains=gains).threshold_
 
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC(), RandomForestClassifier(30, oob_score=True)])
@@ -90,7 +90,7 @@ def test_honest_scores_do_not_know_their_class(data):
     assert abs(((honest > 0.5) == y).mean() - 0.5) < 0.05
 
 
-def test_without_gains_one_cut_for_all_rows(data):
+def test_without_gains_one_threshold_for_all_rows(data):
     X, y, gains = data
     model = BayesProfitClassifier(LogisticRegression()).fit(X, y, gains=gains)
     np.testing.assert_array_equal(model.predict(X) == 1, model.score_samples(X) > model.threshold_)
@@ -101,10 +101,10 @@ def test_without_gains_one_cut_for_all_rows(data):
     np.testing.assert_array_equal(same.predict(X), same.predict(X, gains=[0, -5, 0, -95]))
 
 
-def test_a_cut_for_all_rows_takes_no_gains_at_predict(data):
+def test_a_threshold_for_all_rows_takes_no_gains_at_predict(data):
     X, y, gains = data
     model = BayesProfitClassifier(LogisticRegression(), threshold="f1").fit(X, y, gains=gains)
-    with pytest.raises(ValueError, match="threshold='f1' is one cut for all rows"):
+    with pytest.raises(ValueError, match="threshold='f1' is one threshold for all rows"):
         model.predict(X, gains=gains)
     assert model.score(X, y, gains=gains) == profit_score(y, model.predict(X), gains)
 
@@ -163,7 +163,7 @@ def test_an_array_goes_through_pipelines_and_searches(data):
         grid = {"bayesprofitclassifier__calibration": ["isotonic", "sigmoid"]}
         search = GridSearchCV(pipeline, grid, scoring=profit_scorer(), cv=3).fit(X, y, gains=gains)
         assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(by_hand))
-        # The predict of a search takes no metadata, so that it is one cut for all rows.
+        # The predict of a search takes no metadata, so that it is one threshold for all rows.
         best = search.best_estimator_.predict(X, gains=gains)
         assert profit_scorer()(search, X, y, gains=gains) == profit_score(y, best, gains)
         assert profit_score(y, search.predict(X), gains) != profit_score(y, best, gains)
@@ -220,7 +220,7 @@ def test_an_object_behind_a_scaler_is_refused(data):
             nameless.predict(frame, gains=costs(frame))
 
 
-def test_the_scorer_says_what_it_needs(data):
+def test_the_scorer_names_what_it_needs(data):
     X, y, _ = data
     with pytest.raises(ValueError, match="profit_scorer needs gains"):
         profit_scorer()(LogisticRegression().fit(X, y), X, y)
@@ -229,7 +229,7 @@ def test_the_scorer_says_what_it_needs(data):
 
 
 def test_right_probabilities_cannot_be_beaten():
-    """With the true probability, no single cut earns as much as the rule row by row, on the mean of many rows."""
+    """With the true probability, no single threshold earns as much as the rule row by row, on the mean of many rows."""
     rng = np.random.default_rng(0)
     n = 60_000
     p = rng.beta(0.3, 3, n)

@@ -82,7 +82,7 @@ def expressions(draw, depth=4):
 
 
 @given(expressions(), arrays(np.float64, (4, 2), elements=st.floats(-100, 100)))
-def test_an_expression_is_what_it_says(case, X):
+def test_an_expression_has_its_value(case, X):
     text, function = case
     constants = {"c": 3.0} if "c" in text else {}
     table = Gains(tp=f"1e9 + ({text})", **constants)(X)
@@ -218,11 +218,11 @@ def test_bad_arguments(given, message):
 
 
 def test_replace_and_repr():
-    dearer = COSTS.replace(zeta=20)
+    higher = COSTS.replace(zeta=20)
     frame = pytest.importorskip("pandas").DataFrame({"amount": AMOUNTS, "margin": MARGINS})
-    np.testing.assert_allclose(dearer(frame), expected(AMOUNTS, MARGINS, 20))
-    np.testing.assert_allclose(pickle.loads(pickle.dumps(dearer))(frame), dearer(frame))
-    assert repr(dearer) == "Gains(tp=0, fp='margin*amount - zeta', tn='margin*amount', fn='-0.8*amount', zeta=20)"
+    np.testing.assert_allclose(higher(frame), expected(AMOUNTS, MARGINS, 20))
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(higher))(frame), higher(frame))
+    assert repr(higher) == "Gains(tp=0, fp='margin*amount - zeta', tn='margin*amount', fn='-0.8*amount', zeta=20)"
     assert repr(Gains(fn=[1, 2], on_degenerate="drop")).endswith("fn=<2 numbers>, on_degenerate='drop')")
     with pytest.raises(ValueError, match="eta is not a constant"):
         COSTS.replace(eta=3)

@@ -45,10 +45,10 @@ def test_entries_are_judged_by_the_gains_as_they_are(data, model, labels):
         assert entry.precision == pytest.approx(y[called].mean())
         assert entry.recall == pytest.approx(called[y == 1].mean())
     assert min(entry.given_up for entry in menu) == 0
-    cheap, dear = menu
-    assert dear.flagged < cheap.flagged
-    assert dear.precision > cheap.precision
-    assert cheap.given_up - dear.given_up == pytest.approx(dear.profit - cheap.profit)
+    low, high = menu
+    assert high.flagged < low.flagged
+    assert high.precision > low.precision
+    assert low.given_up - high.given_up == pytest.approx(high.profit - low.profit)
 
 
 def test_one_split_by_time_will_do(data):

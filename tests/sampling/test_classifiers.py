@@ -100,7 +100,7 @@ def test_rows_are_resampled_inside_the_folds():
     np.testing.assert_array_equal(np.sort(left_out), np.arange(60))
 
 
-def test_a_sampler_that_removes_a_class_is_told():
+def test_a_sampler_that_removes_a_class_is_refused():
     X, y = np.ones((40, 2)), np.arange(40) % 4 == 0
     with pytest.raises(ValueError, match="left rows of one class only"):
         ResampledClassifier(LogisticRegression(), "smote-enn", random_state=0).fit(X, y)
@@ -137,9 +137,9 @@ def test_more_is_found_than_without_costs(data):
     X, y = data
     train, test = slice(0, 400), slice(400, None)
     plain = SVC().fit(X[train], y[train]).predict(X[test])
-    dear = SDC(random_state=0).fit(X[train], y[train]).predict(X[test])
-    found, found_dear = (p[y[test] == 1].mean() for p in (plain, dear))
-    assert found_dear > found
+    costly = SDC(random_state=0).fit(X[train], y[train]).predict(X[test])
+    found, found_costly = (p[y[test] == 1].mean() for p in (plain, costly))
+    assert found_costly > found
 
 
 def test_one_positive_gets_no_synthetic_rows():
@@ -152,6 +152,6 @@ def test_explanation_adds_up_for_a_linear_machine(data):
     X, y = data
     model = SDC(kernel="linear", random_state=0).fit(X, y)
     background = model._background
-    for told, row in zip(model.explain(X[:3]), X[:3], strict=True):
+    for explained, row in zip(model.explain(X[:3]), X[:3], strict=True):
         expected = model.estimator_.coef_[0] * (row - background.mean(axis=0))
-        np.testing.assert_allclose(list(told["features"].values()), expected, atol=1e-9)
+        np.testing.assert_allclose(list(explained["features"].values()), expected, atol=1e-9)

@@ -136,9 +136,9 @@ def test_chosen_pair_is_the_best_of_the_plane(data):
         grid = np.linspace(0.05, 1, 20), np.linspace(0.1, 2, 20)
         assert used >= model.plane(X, y, *grid, sample_weight=sample_weight).max()
         honest = model.honest_scores(X, y, sample_weight)
-        cut = FBeta(1).best_threshold(honest, y, sample_weight, between=(0, 0.5))
+        found = FBeta(1).best_threshold(honest, y, sample_weight, between=(0, 0.5))
         called = honest > model.threshold_
-        assert cut.value == pytest.approx(used)
+        assert found.value == pytest.approx(used)
         assert (called & (y == 1)).any()
 
 
@@ -161,7 +161,7 @@ def test_an_f_measure_asks_for_its_own_pair(data):
 
 
 class Recorder(BaseEstimator):
-    """Appends the mean positive, and remembers what it was given."""
+    """Appends the mean positive, and remembers the rows that it was given."""
 
     seen: list
 
@@ -211,17 +211,17 @@ def test_explain_names_the_rows_that_spoke():
     y = np.array([1, 1, 0, 0, 0, 0])
     model = ResampledGammaKNN(n_neighbors=1, gamma=(0.5, 1.0), random_state=0).fit(X, y)
     made = resample(X, y, random_state=0).X[6:, 0]
-    (told,) = model.explain([[-1.0]])
-    assert told["positives"] == [{"row": 0, "distance": 1.0}]
-    assert told["synthetic"] == [{"row": None, "distance": pytest.approx(made.min() + 1)}]
-    assert told["negatives"] == [{"row": 2, "distance": 11.0}]
+    (explained,) = model.explain([[-1.0]])
+    assert explained["positives"] == [{"row": 0, "distance": 1.0}]
+    assert explained["synthetic"] == [{"row": None, "distance": pytest.approx(made.min() + 1)}]
+    assert explained["negatives"] == [{"row": 2, "distance": 11.0}]
     nearest = min(1.0, 2 * (made.min() + 1))
-    assert told["score"] == pytest.approx(11 / (11 + nearest))
+    assert explained["score"] == pytest.approx(11 / (11 + nearest))
 
 
 def test_bad_input(data):
     X, y = data
-    with pytest.raises(ValueError, match="both fix the cut"):
+    with pytest.raises(ValueError, match="both fix the threshold"):
         ResampledGammaKNN(gamma=(1, 1), threshold="f1").fit(X, y)
     for gamma in ([1.0], (1, 0), (np.inf, 1)):
         with pytest.raises(ValueError, match="must be two numbers above 0"):

@@ -1,4 +1,4 @@
-"""Two γ on one search: every row is measured among what is left without it and without what was made from it."""
+"""Two γ on one search: every row is measured among the rows left without it and without those made from it."""
 
 import tracemalloc
 from functools import partial
@@ -55,7 +55,7 @@ def small(draw):
 
 
 def twin(X, y, model, clean):
-    """The model's rows before cleaning, and what the twin measures among them."""
+    """The model's rows before cleaning, and the distances that the twin measures among them."""
     (_, before), (step, last) = model._resample(X, y)[-2:]
     if clean is None:
         return naive_sampling.left_out_near(last, X, model._k)
@@ -69,7 +69,7 @@ def twin(X, y, model, clean):
 @given(table=small(), k=st.integers(1, 5), seed=st.integers(0, 9), common=st.booleans())
 def test_every_row_is_measured_among_what_is_left_without_it(sampler, clean, table, k, seed, common):
     X, y = table
-    y = 1 - y if common else y  # what is made up may be negative as well
+    y = 1 - y if common else y  # synthetic rows may be negative as well
     model = ResampledGammaKNN(sampler, n_neighbors=k, pos_label=1, random_state=seed).fit(X, y)
     expected = twin(X, y, model, clean)
     for found, slow in zip(model._honest_near(X, y, model._resample(X, y)), expected, strict=True):

@@ -31,7 +31,7 @@ OBJECTS = [
 @pytest.fixture(scope="module")
 def table():
     X, y = make_classification(300, 4, weights=[0.85], flip_y=0.1, random_state=0)
-    X[:20] = X[20:40]  # duplicates, of which some synthetic rows cannot be told by their values
+    X[:20] = X[20:40]  # duplicates, of which some synthetic rows cannot be known by their values
     return X, y
 
 
@@ -124,9 +124,9 @@ def test_samplers_that_do_not_tell(table):
     rows = resample(X, y, SVMSMOTE(), random_state=0)
     np.testing.assert_array_equal(rows.synthetic, np.arange(len(rows.y)) >= len(y))
     np.testing.assert_array_equal(rows.parents == -1, np.column_stack([rows.synthetic] * 2))
-    with pytest.raises(ValueError, match="SVMSMOTE makes rows without saying from which"):
+    with pytest.raises(ValueError, match="SVMSMOTE does not report from which rows"):
         resample(X, y, SVMSMOTE(), sample_weight=np.ones(len(y)))
-    with pytest.raises(ValueError, match="ClusterCentroids does not say where its rows come from"):
+    with pytest.raises(ValueError, match="ClusterCentroids does not report where its rows come from"):
         resample(X, y, ClusterCentroids(), random_state=0)
 
 

@@ -30,7 +30,7 @@ def test_two_workers_compute_the_same_numbers(tmp_path, small, monkeypatch):
         assert figures(far, small) == figures(near, small)
 
 
-def test_a_scheduler_that_is_not_there_is_said(tmp_path, small, monkeypatch):
+def test_a_scheduler_that_is_not_there_is_named(tmp_path, small, monkeypatch):
     monkeypatch.setattr("scarce.study.runner.TIMEOUT", "1s")
     with Store(tmp_path / "s") as store, pytest.raises(StudyError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"):
         run_study(load_study(small), store, dask="tcp://127.0.0.1:9")

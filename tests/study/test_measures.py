@@ -1,4 +1,4 @@
-"""What is measured is what scikit-learn and scarce.metrics measure, and test rows have no say in what is measured."""
+"""Figures are those of scikit-learn and scarce.metrics, and nothing is chosen on test rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score, precision_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    f1_score,
+    precision_score,
+)
 
 import scarce.study.compute as compute
 from scarce.metrics import gmean_score, precision_at_k, profit_score
@@ -17,6 +23,7 @@ from scarce.study.data import Rows, describe_file, rows_of
 from scarce.study.measures import MEASURES, Called, lower_is_better, ranking_figures
 
 
+@pytest.mark.filterwarnings("ignore:k=")
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), min_size=2, max_size=40))
 def test_the_fast_ranking_figures_are_those_of_the_metrics(pairs):
     truth, scores = np.array([(1, 3), *pairs]).T
@@ -36,6 +43,7 @@ def test_decisions_are_those_of_scikit_learn(pairs):
     assert found["precision"] == pytest.approx(precision_score(truth, called, zero_division=0))
     assert found["gm"] == pytest.approx(gmean_score(truth, called))
     assert found["aa"] == pytest.approx(balanced_accuracy_score(truth, called))
+    assert found["accuracy"] == pytest.approx(accuracy_score(truth, called))
 
 
 def test_test_rows_have_no_say_in_what_is_chosen(small, monkeypatch):
@@ -124,14 +132,38 @@ def test_models_decide_with_the_gains_of_the_study_and_earn_those_that_are_judge
     for gains, zeta in ((rows.gains_train, 20), (rows.gains_test, 20), (rows.gains_judged, 5)):
         np.testing.assert_allclose(gains[:, 2] - gains[:, 1], zeta)
 
-    class Told:
+    class DecidesByGains:
         def predict(self, X, gains):
             return (gains[:, 2] - gains[:, 1] > 10).astype(int)
 
-    called = MEASURES["money"].call(Told(), rows)
+    called = MEASURES["money"].call(DecidesByGains(), rows)
     assert called.labels.all()
     found = MEASURES["money"].figures(None, rows, called)
-    assert found["profit"] == pytest.approx(profit_score(rows.y_test, called.labels, rows.gains_judged))
+    most, profit, least = (
+        profit_score(rows.y_test, labels, rows.gains_judged)
+        for labels in (rows.y_test, called.labels, np.zeros_like(rows.y_test))
+    )
+    assert found["profit"] == pytest.approx(profit)
+    assert found["gap"] == pytest.approx((most - profit) / most)
+    assert found["gained"] == pytest.approx((profit - least) / (most - least))
+
+
+def test_payments_without_gains_are_the_same_rows():
+    plain = {"name": "simulated-payments", "rows": 1000}
+    rows = rows_of(plain, {"kind": "drawn"}, 0)
+    assert rows.gains_train is None
+    with_gains = rows_of({**plain, "gains": {"tp": 0.0, "fp": -1.0, "tn": 0.0, "fn": -5.0}}, {"kind": "drawn"}, 0)
+    np.testing.assert_array_equal(rows.X_test, with_gains.X_test)
+    assert with_gains.gains_test.shape == (len(rows.y_test), 4)
+
+
+def test_precision_is_taken_among_shares_of_the_rows_too():
+    rng = np.random.default_rng(0)
+    truth, scores = rng.integers(0, 2, 200), rng.random(200).round(1)
+    X = np.zeros((200, 1))
+    found = MEASURES["binary"].figures(None, Rows(X, truth, X, truth), Called(truth, scores))
+    for share, count in ((1, 2), (5, 10), (10, 20)):
+        assert found[f"p@{share}%"] == pytest.approx(precision_at_k(truth, scores, count))
 
 
 def test_less_is_better_of_gaps_and_wrong_calls_only():

@@ -165,6 +165,6 @@ def test_intervals_hold_the_mean_and_shrink_with_more_values():
 
 
 @pytest.mark.parametrize("values", [[[0.1, 0.2]], [[0.1], [0.2]], [[0.1, np.nan], [0.2, 0.3]]])
-def test_too_little_to_rank_is_said(values):
+def test_too_little_to_rank_is_an_error(values):
     with pytest.raises(ValueError, match="at least two methods on at least two sets"):
         rank_methods(values)

@@ -22,7 +22,7 @@ RUN = """
 import sys
 from scarce.study import Store, load_study, run_study
 with Store(sys.argv[2]) as store:
-    progress = run_study(load_study(sys.argv[1]), store, tell=lambda progress: print(progress.new, flush=True))
+    progress = run_study(load_study(sys.argv[1]), store, on_progress=lambda progress: print(progress.new, flush=True))
 print("computed", progress.new, "elsewhere", progress.elsewhere)
 """
 
@@ -54,7 +54,7 @@ def test_a_cell_is_claimed_once_and_given_back(tmp_path):
         assert (found["a"].fit_seconds, found["a"].note, found["a"].chosen) == (1.0, "n", {"k": "3"})
 
 
-def test_what_failed_is_told_and_tried_again(tmp_path):
+def test_failures_are_stored_and_tried_again(tmp_path):
     with Store(tmp_path / "s") as store:
         assert store.claim("a")
         store.write("a", SETTINGS, Outcome(error="No memory."))

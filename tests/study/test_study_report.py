@@ -1,9 +1,10 @@
-"""The report says what the store holds, the paper's figures beside it, and refers to nothing outside itself."""
+"""The report shows what the store holds, the paper's figures beside it, and refers to nothing outside itself."""
 
 from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -97,7 +98,8 @@ def test_the_best_figure_is_bold_and_special_characters_are_tex():
     [(0.9, 0.5, "confirmed"), (0.5, 0.9, "refuted")],
 )
 def test_statements_are_judged(tmp_path, ours, theirs, verdict):
-    study = load_study("gamma/table2").reduce(splits=2, scalings=["min-max"])
+    study = load_study("gamma/table2").reduce(splits=2)
+    study = replace(study, methods=tuple(method for method in study.methods if method.scaling == "min-max"))
     noise = np.random.default_rng(0)
 
     def value(planned: Any) -> dict[str, float]:
@@ -123,7 +125,7 @@ def test_statements_on_ranks_are_judged(tmp_path):
     assert verdicts == {
         "GFRNN has the best mean rank": "confirmed",
         "GFRNN differs significantly from CCNND and LI-kNN": "confirmed",
-        "GFRNN and ENN cannot be told apart": "refuted",
+        "GFRNN and ENN do not differ significantly": "refuted",
         "by GM GFRNN differs significantly from PNN": "confirmed",
     }
 
@@ -168,7 +170,7 @@ def test_the_map_of_all_results_is_written_from_the_store(tmp_path):
     assert links <= anchors
 
 
-def test_the_page_tells_cells_that_failed_from_cells_that_were_not_run(tmp_path):
+def test_the_page_distinguishes_cells_that_failed_from_cells_that_were_not_run(tmp_path):
     study = load_study("gamma/table2").reduce(splits=1)
     failing, _, *rest = study.plan()
     with Store(tmp_path / "s") as store:

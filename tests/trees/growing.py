@@ -1,5 +1,6 @@
-"""Trees and trees of trees of all kinds, grown on small tables, for the tests of what is said about them."""
+"""Trees and trees of trees of all kinds, grown on small tables, for the tests of their readable forms."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from scarce.trees._engine import (
     leaf_scores,
     with_boxes,
 )
+from scarce.trees._engine._kernels_split import WORDS
+from scarce.trees._engine.tree import TIE_BREAKS
 
 
 class Grown(NamedTuple):
@@ -88,3 +91,56 @@ kinds = st.fixed_dictionaries(
         "weighted": st.booleans(),
     }
 )
+
+
+def from_dict(data):
+    """Return the tree, the names of its features and its scores from the plain data of `to_dict`."""
+    names = list(data["features"])
+    nodes = [node for block in data["blocks"] for node in block]
+    sizes = np.array([len(block) for block in data["blocks"]], dtype=np.int64)
+    end = np.cumsum(sizes)
+    n_categories = np.array(data["n_categories"], dtype=np.int64)
+    feature = np.array([names.index(node["feature"]) if "feature" in node else -1 for node in nodes], dtype=np.int64)
+    empty = np.empty((0, 0))
+    graph = Graph(
+        feature=feature,
+        threshold=np.array([_threshold(node) for node in nodes]),
+        left=np.array([node.get("left", -1) for node in nodes], dtype=np.int64),
+        right=np.array([node.get("right", -1) for node in nodes], dtype=np.int64),
+        missing_left=np.array([node.get("missing") == "left" for node in nodes], dtype=np.bool_),
+        jump=np.array([node.get("to_block", -1 - node.get("leaf", 0)) for node in nodes], dtype=np.int64),
+        n_rows=np.array([node["rows"] for node in nodes], dtype=np.int64),
+        sums=np.array([node["sums"] for node in nodes], dtype=np.float64),
+        subset=np.array([_words(node) for node in nodes if n_categories.any()], dtype=np.uint64).reshape(-1, WORDS),
+        first=end - sizes,
+        end=end,
+        side=np.array(data["sides"], dtype=np.int64).reshape(-1, 2),
+        n_categories=n_categories,
+        low=empty,
+        high=empty,
+        scale=np.empty(0),
+    )
+    if "scale" in data:
+        graph = with_boxes(graph, np.array(data["scale"], dtype=np.float64))
+    return graph, names, _scores(data["scores"])
+
+
+def _threshold(node):
+    if "feature" not in node:
+        return 0.0
+    if "codes" in node:
+        return math.nan
+    return math.inf if node["up_to"] is None else float(node["up_to"])
+
+
+def _words(node):
+    bits = sum(1 << code for code in node.get("codes", ()))
+    return [bits >> 64 * i & (2**64 - 1) for i in range(WORDS)]
+
+
+def _scores(data):
+    # A leaf without rows has no smallest and no largest distance.
+    least = [math.inf if x is None else x for x in data["low"]]
+    most = [-math.inf if x is None else x for x in data["high"]]
+    value, spread, low, high = np.array([data["value"], data["spread"], least, most], dtype=np.float64)
+    return LeafScores(value, spread, low, high, TIE_BREAKS[data["tie_break"]])

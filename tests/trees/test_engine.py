@@ -13,8 +13,8 @@ from scarce.trees._engine import CRITERIA, Rule, columns, count_categories, enco
 from scarce.trees._engine._kernels_criteria import split_gain
 from tests import naive_trees as naive
 
-MONEY = ("profit", "profit_printed", "cost")
-NEEDS_SHARE = ("werm", "balanced")
+MONEY = ("profit", "profit_unweighted", "cost")
+NEEDS_SHARE = ("weighted_error", "balanced")
 
 
 @st.composite
@@ -116,24 +116,24 @@ def test_gains_are_those_of_the_formulas(criterion, weights, data):
     if criterion == "newton":  # the second statistic is a slope, of either sign
         stats[:, 1] = stats[:, 2]
     parameter = data.draw(st.floats(0.05, 0.95)) * (stats[:, 0].sum() if criterion == "top_k" else 1)
-    cut = data.draw(st.integers(1, len(stats) - 1))
+    at = data.draw(st.integers(1, len(stats) - 1))
     rows = rows_of(np.zeros((len(stats), 1)), stats)
-    expected = naive.gain(criterion, rows[:cut], rows[cut:], parameter)
+    expected = naive.gain(criterion, rows[:at], rows[at:], parameter)
     whole = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
-    left = [sum(column) for column in zip(*(row[1:] for row in rows[:cut]), strict=True)]
+    left = [sum(column) for column in zip(*(row[1:] for row in rows[:at]), strict=True)]
     gain = split_gain(CRITERIA[criterion], parameter, *left, *whole)
     assert gain == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.abs(stats).sum())
     assert split_gain(CRITERIA[criterion], parameter, *whole, *whole) == -inf
 
 
 @given(problems(weights="parts"), st.integers(0, 13))
-def test_average_precision_of_the_twin_is_scikit_learns(problem, cut):
+def test_average_precision_of_the_twin_is_scikit_learns(problem, at):
     _, stats, _ = problem
-    cut = 1 + cut % (len(stats) - 1)
+    at = 1 + at % (len(stats) - 1)
     if stats[:, 1].any():
         rows = rows_of(np.zeros((len(stats), 1)), stats)
-        expected = average_precision_score(stats[:, 1] > 0, np.arange(len(stats)) < cut, sample_weight=stats[:, 0])
-        assert naive.average_precision([rows[:cut], rows[cut:]]) == pytest.approx(expected, rel=1e-12)
+        expected = average_precision_score(stats[:, 1] > 0, np.arange(len(stats)) < at, sample_weight=stats[:, 0])
+        assert naive.average_precision([rows[:at], rows[at:]]) == pytest.approx(expected, rel=1e-12)
 
 
 # growing ------------------------------------------------------------------------------------------------------
@@ -173,19 +173,19 @@ def test_every_split_is_a_best_one(criterion, max_bins, data):
 
 @pytest.mark.parametrize("max_bins", [None, 255])
 @given(problem=problems(categories=False), max_depth=st.sampled_from([1, 2, 3, 50]))
-def test_the_authors_stop_rule(max_bins, problem, max_depth):
+def test_the_inherited_stop_rule(max_bins, problem, max_depth):
     """A node is compared with the AP of its side in the parent's split, so that pure nodes are split once more."""
     X, stats, _ = problem
-    growing = rule("paper", X.shape[1], max_depth=max_depth, inherit=True)
-    audit(grown(*problem, growing, max_bins), rows_of(X, stats), "paper", growing)
+    growing = rule("ap_mean", X.shape[1], max_depth=max_depth, inherit=True)
+    audit(grown(*problem, growing, max_bins), rows_of(X, stats), "ap_mean", growing)
 
 
-def test_the_authors_rule_splits_a_pure_node_once_more():
+def test_the_inherited_rule_splits_a_pure_node_once_more():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     stats = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
     numeric = np.array([False])
-    assert grown(X, stats, numeric, rule("paper", 1)).n_leaves == 2
-    assert grown(X, stats, numeric, rule("paper", 1, inherit=True)).n_leaves == 3
+    assert grown(X, stats, numeric, rule("ap_mean", 1)).n_leaves == 2
+    assert grown(X, stats, numeric, rule("ap_mean", 1, inherit=True)).n_leaves == 3
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "ap_max", "balanced", "cost"])
@@ -234,7 +234,7 @@ def leaves_of(graph, X):
     return sorted(np.flatnonzero(leaf == k).tolist() for k in np.unique(leaf))
 
 
-@pytest.mark.parametrize("criterion", ["paper", "ap_max", "gini", "entropy", "cost"])
+@pytest.mark.parametrize("criterion", ["ap_mean", "ap_max", "gini", "entropy", "cost"])
 @pytest.mark.parametrize("max_bins", [None, 255])
 @given(problem=problems(weights="whole"), data=st.data())
 def test_weights_repeat_rows_and_zero_leaves_them_out(criterion, max_bins, problem, data):
@@ -313,7 +313,7 @@ def test_all_missing_or_constant_features_give_one_leaf():
         assert graph.apply(np.zeros((2, 2))).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "paper", "ap_max", "balanced", "profit", "cost", "top_k"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "ap_mean", "ap_max", "balanced", "profit", "cost", "top_k"])
 def test_a_split_that_separates_nothing_is_none(criterion):
     """Both sides have the node's share of positives and of money, in thirds that floats cannot hold."""
     X = np.repeat([[0.0], [1.0]], [30, 60], axis=0)

@@ -4,13 +4,12 @@ import json
 import re
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.trees._engine.export import from_dict, to_dict, to_text
+from scarce.trees._engine.export import to_dict, to_text
 from scarce.trees._engine.rules import rules
-from tests.trees.growing import grow, kinds
+from tests.trees.growing import from_dict, grow, kinds
 
 
 @given(kinds, st.sampled_from(["path", "boundary", None]))
@@ -36,14 +35,6 @@ def test_plain_data_brings_back_the_tree(kind, tie_break):
     assert list(map(str, rules(graph, names, scores))) == list(map(str, rules(again, names, same_scores)))
 
 
-def test_scores_are_optional_and_the_format_is_checked():
-    graph, _, names, _, _ = grow(0)
-    data = to_dict(graph, names)
-    assert from_dict(data)[2] is None
-    with pytest.raises(ValueError, match="not a tree of format 1"):
-        from_dict({**data, "format": 2})
-
-
 @given(kinds, st.sampled_from([20, 80]))
 def test_the_text_has_every_end_and_fits(kind, width):
     graph, scores, names, _, _ = grow(**kind)
@@ -62,10 +53,9 @@ def test_the_text_has_every_end_and_fits(kind, width):
 
 def test_a_small_tree_as_text():
     graph, scores, names, *_ = grow(0, n=40, d=2, depth=1, meta=False, missing=False, categories=False)
-    cut = f"{graph.threshold[0]:.6g}"
+    threshold = f"{graph.threshold[0]:.6g}"
     name = names[graph.feature[0]]
-    assert to_text(graph, names, scores).splitlines()[0].startswith("|-- " + name + " <= " + cut)
+    assert to_text(graph, names, scores).splitlines()[0].startswith("|-- " + name + " <= " + threshold)
     assert "leaf 2, score " in to_text(graph, names, scores).splitlines()[1]
-    assert "score" not in to_text(graph, names)
-    assert "missing" in to_text(graph, names)
-    assert "missing" not in to_text(graph, names, missing=[False, False])
+    assert "missing" in to_text(graph, names, scores)
+    assert "missing" not in to_text(graph, names, scores, missing=[False, False])

@@ -26,7 +26,7 @@ def count_ties(X, y, theirs, depth):
     """Compare one of their internal trees with the engine's on the same rows; return the ties, and each row's leaf."""
     coded, order = encode_columns(X, np.zeros(X.shape[1], np.int64), None)
     stats = np.column_stack((np.ones(len(y)), y)).astype(float)
-    ours = grow_tree(coded, order, stats, rule("paper", X.shape[1], max_depth=depth, inherit=True))
+    ours = grow_tree(coded, order, stats, rule("ap_mean", X.shape[1], max_depth=depth, inherit=True))
     leaf = np.empty(len(y), np.int64)
     pending, ties = [(0, 0, np.arange(len(y)))], 0
     while pending:
@@ -59,7 +59,7 @@ def ranks(scores):
 
 def faithful(X, y, depth, inherit=True):
     stats = np.column_stack((np.ones(len(y)), y)).astype(float)
-    growing = rule("paper", X.shape[1], max_depth=depth, inherit=inherit)
+    growing = rule("ap_mean", X.shape[1], max_depth=depth, inherit=inherit)
     return meta_grown(X, stats, np.zeros(X.shape[1], bool), growing, max_depth=depth)
 
 

@@ -27,12 +27,12 @@ def tables(draw, distinct=6):
     return X, np.column_stack((weight, weight * y, weight * y * 9 - weight, -weight * y * X.shape[1])).astype(float)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "paper", "ap_max", "werm", "balanced"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "ap_mean", "ap_max", "weighted_error", "balanced"])
 @given(table=tables(distinct=40), inherit=st.booleans())
 def test_passing_over_runs_of_one_class_never_changes_the_best_gain(criterion, table, inherit):
-    """The same columns as bins, where no cut is passed over, lead to the same best gain."""
+    """The same columns as bins, where no split is passed over, lead to the same best gain."""
     X, stats = table
-    growing = rule(criterion, X.shape[1], max_depth=1, inherit=inherit and criterion == "paper")
+    growing = rule(criterion, X.shape[1], max_depth=1, inherit=inherit and criterion == "ap_mean")
     parameter = parameter_for(criterion, stats)
     numeric = np.zeros(X.shape[1], dtype=bool)
     exact, binned = (grown(X, stats, numeric, growing, max_bins, parameter=parameter) for max_bins in (None, 255))
@@ -44,11 +44,11 @@ def test_passing_over_runs_of_one_class_never_changes_the_best_gain(criterion, t
         assert gains[0] == pytest.approx(gains[1], rel=1e-12)
 
 
-@pytest.mark.parametrize("criterion", ["paper", "gini", "top_k", "cost"])
+@pytest.mark.parametrize("criterion", ["ap_mean", "gini", "top_k", "cost"])
 @pytest.mark.parametrize("max_bins", [6, 255])
 @given(table=tables(), min_samples_leaf=st.sampled_from([2, 5]))
 def test_bins_of_few_values_part_rows_as_exact_splits_do(criterion, max_bins, table, min_samples_leaf):
-    """With as many bins as values. Two rows in a leaf at least, so that exact splits try the same cuts in turn."""
+    """With as many bins as values. Two rows in a leaf at least, so that exact splits try the same splits in turn."""
     X, stats = table
     numeric = np.zeros(X.shape[1], dtype=bool)
     growing = rule(criterion, X.shape[1], max_depth=5, min_samples_leaf=min_samples_leaf)
@@ -121,7 +121,7 @@ def test_every_feature_has_its_turn():
 
 
 def test_a_chain_as_deep_as_rows():
-    """Classes in turn, and a criterion that always cuts the first row off: the deepest tree there is."""
+    """Classes in turn, and a criterion that always splits the first row off: the deepest tree there is."""
     n = 400
     X = np.arange(n, dtype=float)[:, None]
     stats = np.column_stack((np.ones(n), np.arange(n) % 2))

@@ -83,7 +83,7 @@ def audit_meta(graph, rows, criterion, growing, by, merge, max_depth, min_split,
             assert naive.merged(naive.ordered_leaves(ends, by), merge) == len(ends)
         return [(jump, rows)]
     assert may_split
-    parameter = p / w if criterion in ("werm", "balanced") else 0.0
+    parameter = p / w if criterion in ("weighted_error", "balanced") else 0.0
     leaves = audit(graph, rows, criterion, growing, graph.first[jump], parameter=parameter)
     assert set(leaves) == {k for k in range(graph.first[jump], graph.end[jump]) if graph.feature[k] < 0}
     counts = {leaf: (naive.weight(members), naive.positives(members)) for leaf, members in leaves.items()}
@@ -113,7 +113,7 @@ def audit_meta(graph, rows, criterion, growing, by, merge, max_depth, min_split,
     return ends
 
 
-@pytest.mark.parametrize("criterion", ["paper", "ap_max", "gini", "werm", "balanced"])
+@pytest.mark.parametrize("criterion", ["ap_mean", "ap_max", "gini", "weighted_error", "balanced"])
 @pytest.mark.parametrize("max_bins", [None, 255])
 @given(data=st.data())
 def test_the_tree_of_trees_is_that_of_the_twin(criterion, max_bins, data):
@@ -122,7 +122,7 @@ def test_the_tree_of_trees_is_that_of_the_twin(criterion, max_bins, data):
     by, merge = data.draw(st.sampled_from(sorted(ORDERS))), data.draw(st.sampled_from(sorted(MERGES)))
     max_depth, min_split = data.draw(st.integers(1, 4)), data.draw(st.sampled_from([2, 5]))
     growing = rule(criterion, X.shape[1], max_depth=data.draw(st.integers(1, 3)))
-    growing = growing._replace(inherit=criterion == "paper" and data.draw(st.booleans()))
+    growing = growing._replace(inherit=criterion == "ap_mean" and data.draw(st.booleans()))
     graph = meta_grown(
         *problem, growing, max_bins, max_depth=max_depth, min_split=min_split, by=ORDERS[by], merge=MERGES[merge]
     )
@@ -142,7 +142,7 @@ def test_rows_of_weight_zero_are_absent(problem, data):
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=len(X), max_size=len(X))))
     keep[0] = True
     X[0, is_categorical] = 3
-    growing = rule("paper", X.shape[1])
+    growing = rule("ap_mean", X.shape[1])
     weighted = meta_grown(X, stats * keep[:, None], is_categorical, growing)
     absent = meta_grown(X[keep], stats[keep], is_categorical, growing)
     for field in ("feature", "threshold", "sums", "n_rows", "side"):
@@ -164,6 +164,6 @@ def test_random_features_are_those_of_the_seed():
 def test_nothing_to_part_gives_one_final_leaf(y):
     """One class, or features that are constant."""
     X = np.ones((6, 2)) if len(set(y)) == 2 else np.arange(12.0).reshape(6, 2)
-    graph = meta_grown(X, np.column_stack((np.ones(6), y)), np.zeros(2, bool), rule("paper", 2))
+    graph = meta_grown(X, np.column_stack((np.ones(6), y)), np.zeros(2, bool), rule("ap_mean", 2))
     assert graph.n_leaves == 1
     assert graph.apply(X).tolist() == [0] * 6

@@ -1,4 +1,4 @@
-"""Rules and reasons: they say exactly which rows are in a leaf, and no more than is needed."""
+"""Rules and reasons: they describe exactly the rows of a leaf, with no more conditions than needed."""
 
 import json
 import time
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from scarce.trees._engine.boxes import Codes, Interval
+from scarce.trees._engine.format import describe
 from scarce.trees._engine.rules import compactness, explain_rows, rules
-from scarce.trees._engine.words import describe
 from tests.trees.growing import grow, kinds
 
 
@@ -56,17 +56,17 @@ def test_the_parts_of_a_rule_agree(kind):
 
 
 @given(kinds)
-def test_a_row_is_told_what_put_it_into_its_leaf(kind):
+def test_the_reasons_of_a_row_put_it_into_its_leaf(kind):
     graph, scores, names, X, new = grow(**kind)
     found = {rule.number: rule for rule in rules(graph, names, scores)}
     rows = np.vstack((X, new))
-    told = explain_rows(graph, names, rows, scores)
-    json.dumps(told, allow_nan=False)
+    reasons = explain_rows(graph, names, rows, scores)
+    json.dumps(reasons, allow_nan=False)
     expected = np.zeros(len(rows))
     scores.add_to(expected, graph, rows)
-    np.testing.assert_array_equal([row["score"] for row in told], expected)
-    np.testing.assert_array_equal([found[row["rule"]].leaf for row in told], graph.apply(rows))
-    for row, x in zip(told, rows, strict=True):
+    np.testing.assert_array_equal([row["score"] for row in reasons], expected)
+    np.testing.assert_array_equal([found[row["rule"]].leaf for row in reasons], graph.apply(rows))
+    for row, x in zip(reasons, rows, strict=True):
         rule = found[row["rule"]]
         assert (row["rows"], row["positives"], row["share"]) == (rule.rows, rule.positives, rule.share)
         for condition in row["conditions"]:
@@ -111,7 +111,7 @@ def test_rules_are_short_where_paths_are_many():
     assert read < ways.sum() / 5
 
 
-def test_ten_thousand_rows_are_told_in_seconds():
+def test_ten_thousand_rows_are_explained_in_seconds():
     graph, scores, names, *_ = grow(2, n=3000, d=8, depth=4, meta_depth=4)
     rows = np.random.default_rng(0).normal(size=(10_000, 8))
     start = time.process_time()
@@ -135,16 +135,16 @@ def test_texts():
         (Codes(0b1111, 4, False), "x is not missing"),
     ):
         assert describe("x", values) == expected
-    assert describe("x", Interval(5, np.inf, True), tell_missing=False) == "x > 5"
-    assert describe("x", Codes(0b0111, 4, False), tell_missing=False) == "x not in {3}"
+    assert describe("x", Interval(5, np.inf, True), show_missing=False) == "x > 5"
+    assert describe("x", Codes(0b0111, 4, False), show_missing=False) == "x not in {3}"
 
 
-def test_missing_values_are_told_of_features_that_had_some():
+def test_missing_values_are_shown_for_features_that_had_some():
     graph, scores, names, *_ = grow(0, categories=False)
     for missing in (None, np.zeros(4, dtype=bool), np.array([False, True, False, False])):
         texts = "\n".join(str(rule) for rule in rules(graph, names, scores, missing=missing))
-        told = [name for name in names if f"{name} <= " in texts or f"{name} > " in texts]
-        assert set(told) == set(names)
+        shown = [name for name in names if f"{name} <= " in texts or f"{name} > " in texts]
+        assert set(shown) == set(names)
         mentioned = {line.split("(or missing)")[0].split()[-3] for line in texts.splitlines() if "(or missing)" in line}
         assert bool(mentioned) == (missing is None or missing.any())
         if missing is not None:
@@ -165,13 +165,13 @@ def test_a_rule_is_printed():
 
 
 def test_one_leaf():
-    graph, _, names, X, _ = grow(0, n=30, depth=0, meta=False)
-    [rule] = rules(graph, names)
+    graph, scores, names, X, _ = grow(0, n=30, depth=0, meta=False)
+    [rule] = rules(graph, names, scores)
     assert "every row" in str(rule)
     assert rule.holds(X).all()
-    assert {row["because"] for row in explain_rows(graph, names, X)} == {"every row"}
+    assert {row["because"] for row in explain_rows(graph, names, X, scores)} == {"every row"}
     assert compactness(graph) == {"nodes": 0, "leaves": 1, "rules": 1, "blocks": 1, "mean_length": 0.0}
-    assert explain_rows(graph, names, X[:0]) == []
+    assert explain_rows(graph, names, X[:0], scores) == []
 
 
 @settings(max_examples=10)

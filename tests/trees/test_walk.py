@@ -17,8 +17,8 @@ def walks(draw, dtype=np.float64):
     """A tree or a tree of trees, and rows that are not all those it has seen."""
     problem = draw(problems(max_rows=18, dtype=dtype))
     X = problem[0]
-    criterion = draw(st.sampled_from(["gini", "paper"]))
-    growing = rule(criterion, X.shape[1], inherit=criterion == "paper" and draw(st.booleans()))
+    criterion = draw(st.sampled_from(["gini", "ap_mean"]))
+    growing = rule(criterion, X.shape[1], inherit=criterion == "ap_mean" and draw(st.booleans()))
     grow = draw(st.sampled_from([grown, meta_grown]))
     graph = grow(*problem, growing, draw(st.sampled_from([None, 255])))
     value = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 7.0, 300.0, np.nan])

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.metrics import (
     ConfidenceInterval,
     average_precision,
@@ -33,8 +34,6 @@ from .folds import Folds
 
 __all__ = ["DECIDING", "Comparison", "Outcome", "Task", "compare", "threshold_for"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 ObjectiveName = Literal["ap", "f1", "budget", "profit"]
 
 RESAMPLES = 200
@@ -119,7 +118,7 @@ class Outcome:
     figures: dict[str, ConfidenceInterval] = field(default_factory=dict)
 
     @property
-    def flagged(self) -> NDArray[np.bool_]:
+    def flagged(self) -> BoolArray:
         """True for each row that is called positive."""
         return self.score > self.threshold
 

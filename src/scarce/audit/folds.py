@@ -9,11 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from scarce._typing import IntArray
+
 from ._errors import AuditError
 
 __all__ = ["Folds", "inner_folds", "make_folds"]
 
-IntArray = NDArray[np.intp]
 
 MIN_POSITIVES = 8
 MIN_POSITIVES_PER_FOLD = 4

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from scarce._files import sha256
+from scarce._typing import FloatArray
 from scarce.datasets import make_transactions
 from scarce.tables import Profile, Target, profile_table, read_table, read_target, require_columns
 
@@ -27,7 +27,6 @@ from .reasons import Usual, usual_values
 
 __all__ = ["Audit", "Settings", "Source", "audit"]
 
-FloatArray = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 
 SIMULATED_ROWS = 30_000

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from scarce._typing import FloatArray, IntArray
 from scarce.occlusion import contributions
 
 from .compare import Comparison
@@ -16,7 +16,6 @@ from .reasons import Usual, nearest_positives, sentences
 
 __all__ = ["OWN_COLUMNS", "queue_of_new_rows", "queue_of_tested_rows"]
 
-IntArray = NDArray[np.intp]
 
 OWN_COLUMNS = ("rank", "row", "score", "threshold", "flagged", "outcome", "reasons", "nearest_positives")
 
@@ -63,7 +62,7 @@ def queue_of_tested_rows(
 def _explained(
     model: Pipeline,
     rows: pd.DataFrame,
-    score: NDArray[np.float64],
+    score: FloatArray,
     usual: Mapping[str, Usual],
     trained_on: IntArray | None,
 ) -> pd.DataFrame:
@@ -77,7 +76,7 @@ def _explained(
     return queue
 
 
-def _decided(model: Pipeline, index: pd.Index, score: NDArray[np.float64]) -> pd.DataFrame:
+def _decided(model: Pipeline, index: pd.Index, score: FloatArray) -> pd.DataFrame:
     threshold = float(model[-1].threshold_)
     flagged = np.where(score > threshold, "yes", "no")
     return pd.DataFrame({"score": score, "threshold": threshold, "flagged": flagged}, index=index)

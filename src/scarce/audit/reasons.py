@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from scarce._typing import FloatArray, IntArray
 from scarce.neighbors import GammaKNN
 from scarce.tables import MISSING, Column
 
 __all__ = ["Usual", "nearest_positives", "sentences", "usual_values"]
 
-FloatArray = NDArray[np.float64]
 
 SIZE = 12
 
@@ -106,7 +105,7 @@ def show(value: Any) -> str:
     return str(value)
 
 
-def nearest_positives(model: Pipeline, X: pd.DataFrame, trained_on: NDArray[np.intp], most: int = 3) -> list[str]:
+def nearest_positives(model: Pipeline, X: pd.DataFrame, trained_on: IntArray, most: int = 3) -> list[str]:
     """Return the nearest known positive rows of each row, where the model is a neighbour method.
 
     Parameters

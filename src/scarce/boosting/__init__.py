@@ -1,6 +1,6 @@
-"""Which trees add up? Boosting for average precision and for profit, on LightGBM (``pip install "scarce[boost]"``)."""
+"""Boosting for average precision and for profit, on LightGBM (``pip install "scarce[boost]"``)."""
 
-from scarce.boosting._ap import APBoosting
-from scarce.boosting._profit import ProfitBoosting
+from scarce.boosting._ap_boosting import APBoosting
+from scarce.boosting._profit_boosting import ProfitBoosting
 
 __all__ = ["APBoosting", "ProfitBoosting"]

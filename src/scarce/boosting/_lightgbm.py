@@ -13,7 +13,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._sklearn import Interval
-from scarce.base import FloatArray, RareEventClassifier
+from scarce._typing import FloatArray, MatrixLike, RandomState, Rows
+from scarce.base import RareEventClassifier
 
 __all__ = ["BoostedClassifier", "import_lightgbm"]
 
@@ -21,7 +22,7 @@ Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 def import_lightgbm() -> Any:
-    """Return the module, or say how to get it."""
+    """Return the module; the error names the command that installs it."""
     try:
         import lightgbm
     except ImportError as error:
@@ -32,7 +33,7 @@ def import_lightgbm() -> Any:
 
 
 class BoostedClassifier(RareEventClassifier):
-    """What the boosting methods share: growing, scoring, explaining, storing."""
+    """The common part of the boosting methods: growing, scoring, explaining, storing."""
 
     n_estimators: int
     learning_rate: float
@@ -41,7 +42,7 @@ class BoostedClassifier(RareEventClassifier):
     min_child_samples: int
     reg_lambda: float
     colsample_bytree: float
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     model_: str
     start_: float
@@ -59,14 +60,14 @@ class BoostedClassifier(RareEventClassifier):
         "n_jobs": [Integral, None],
     }
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         return validate_data(
             self, X, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan", reset=reset
         )
 
     def _grow(
         self,
-        X: Any,
+        X: Rows,
         derivatives: Derivatives,
         *,
         start: float = 0.0,
@@ -136,7 +137,7 @@ class BoostedClassifier(RareEventClassifier):
         added: FloatArray = booster.predict(X, raw_score=True, num_iteration=n_trees, num_threads=threads)
         return added
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score, what each feature adds to it, and what it starts from.
 
         The contributions are the Shapley values of the trees; with `start` they add up to the score.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, softmax
+
+from scarce._typing import BoolArray, FloatArray
 
 __all__ = [
     "Loss",
@@ -18,7 +19,6 @@ __all__ = [
     "sigmoid_ap_gradient",
 ]
 
-FloatArray = NDArray[np.float64]
 
 # Beyond this score a decision is certain, and an exponential would drown all other rows.
 _MOST_CERTAIN = 15.0
@@ -33,7 +33,7 @@ class Loss(NamedTuple):
 
 
 def exponential_loss(score: FloatArray, sign: FloatArray, weight: FloatArray) -> Loss:
-    """Return ``weight * exp(-sign * score)``, the loss of the thesis, an upper bound on the profit that is missed.
+    """Return ``weight * exp(-sign * score)``, an upper bound on the profit that is missed.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def exponential_loss(score: FloatArray, sign: FloatArray, weight: FloatArray) ->
     sign : ndarray of shape (n_samples,)
         1 where it pays to call the row positive, given its class, else -1.
     weight : ndarray of shape (n_samples,)
-        How much the right decision earns more than the wrong one.
+        The gain of the right decision over the wrong one.
     """
     margin = np.clip(score, -_MOST_CERTAIN, _MOST_CERTAIN)
     margin *= -sign
@@ -71,9 +71,9 @@ def cross_entropy(score: FloatArray, share: FloatArray, weight: FloatArray) -> L
     score : ndarray of shape (n_samples,)
         The score; within ±15 for the derivatives.
     share : ndarray of shape (n_samples,)
-        What p should be: 1 for positive rows and 0 for the others, or a share of the stakes.
+        The target of p: 1 for positive rows and 0 for the others, or a share of the stakes.
     weight : ndarray of shape (n_samples,)
-        How much each row counts.
+        The weight of each row.
     """
     clipped = np.clip(score, -_MOST_CERTAIN, _MOST_CERTAIN)
     p = expit(clipped)
@@ -81,7 +81,7 @@ def cross_entropy(score: FloatArray, share: FloatArray, weight: FloatArray) -> L
     return Loss(value, weight * (p - share), weight * p * (1 - p))
 
 
-def ap_loss(score: FloatArray, positive: NDArray[np.bool_], alpha: float, weight: FloatArray) -> Loss:
+def ap_loss(score: FloatArray, positive: BoolArray, alpha: float, weight: FloatArray) -> Loss:
     """Return 1 - A, where A = Σ₊ exp(αf) / Σ exp(αf) is the exponential surrogate of the average precision.
 
     It curves downwards at positive rows, so that no Newton step can be taken: the `hessian` is the second derivative,
@@ -93,7 +93,7 @@ def ap_loss(score: FloatArray, positive: NDArray[np.bool_], alpha: float, weight
     return Loss(1 - surrogate, gradient, alpha * gradient * (1 - 2 * share))
 
 
-def log_ap_loss(score: FloatArray, positive: NDArray[np.bool_], alpha: float, weight: FloatArray) -> Loss:
+def log_ap_loss(score: FloatArray, positive: BoolArray, alpha: float, weight: FloatArray) -> Loss:
     """Return -log A of the same surrogate; the `hessian` is α²w(1 - w) of the shares w, a bound without sign changes.
 
     The second derivative itself is that less α²v(1 - v), where v are the shares among the positive rows.
@@ -105,8 +105,8 @@ def log_ap_loss(score: FloatArray, positive: NDArray[np.bool_], alpha: float, we
     return Loss(value, alpha * (share - among), alpha**2 * share * (1 - share))
 
 
-def sigmoid_ap_gradient(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> FloatArray:
-    """Return the direction that the program of 2022 descends along, which is not quite a gradient.
+def sigmoid_ap_gradient(score: FloatArray, positive: BoolArray, weight: FloatArray) -> FloatArray:
+    """Return the direction of ``variant="mean_of_trees"``, which is not quite a gradient.
 
     With σ = expit(f) it weighs positive rows by 2 σ' Σ₋σ / Σσ and negative ones by -σ' Σ₊σ / Σσ: the doubling has no
     loss behind it.

@@ -147,7 +147,7 @@ def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
         console.print(f"{column} is left out: it needs estimator {name}.", style="yellow", markup=False)
     with _store(out, needed=False, make=True) as store:
         with _live(study) as show:
-            progress = run_study(study, store, n_jobs=jobs, dask=dask, tell=show)
+            progress = run_study(study, store, n_jobs=jobs, dask=dask, on_progress=show)
         _report(study, store, out)
     summary = f"{progress.new:,} cells computed, {progress.total - progress.new - progress.failed:,} others"
     if progress.failed:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray
+
 from ._catalogue import get_record
 from ._parse import Layout, parse_text
 from ._records import Record
@@ -22,9 +24,9 @@ FOLDS_FILE = "keel_imbalanced_5fold.zip"
 class Fold(NamedTuple):
     """One of the five splits."""
 
-    X_train: NDArray[np.float64]
+    X_train: FloatArray
     y_train: NDArray[np.int64]
-    X_test: NDArray[np.float64]
+    X_test: FloatArray
     y_test: NDArray[np.int64]
 
 
@@ -106,6 +108,6 @@ def _check_partition(record: Record, folds: list[Fold], archive: Path) -> None:
         )
 
 
-def _sorted_rows(X: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+def _sorted_rows(X: FloatArray, y: NDArray[np.int64]) -> FloatArray:
     table = np.column_stack([X, y])
     return table[np.lexsort(table.T)]

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 from sklearn.utils import Bunch
 
+from scarce._typing import FloatArray
+
 from ._catalogue import CATALOGUE, get_record
 from ._parse import Parquet, parse_frame
 from ._records import Record
@@ -199,7 +201,7 @@ def fetch(name: str) -> Path:
     return obtain(get_record(name)).path
 
 
-def _check_counts(record: Record, found: Found, data: NDArray[np.float64], target: NDArray[np.int64]) -> None:
+def _check_counts(record: Record, found: Found, data: FloatArray, target: NDArray[np.int64]) -> None:
     expected = (record.rows, found.source.features or record.features, record.positives)
     got = (*data.shape, int(target.sum()))
     if got != expected and not record.any_rows:

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from scarce._typing import FloatArray
+
 MISSING_MARKS = ("", "?", "<null>", "NA")
 
 
 class Table(NamedTuple):
     """A parsed file: the features as numbers, their names, and the label of each row as text."""
 
-    data: NDArray[np.float64]
+    data: FloatArray
     names: list[str]
     labels: NDArray[np.str_]
 
@@ -169,14 +171,14 @@ def _split_header(lines: Iterable[str], layout: Layout) -> tuple[list[str], list
 
 def _encode(
     cells: NDArray[np.str_], names: list[str], labels: NDArray[np.str_], codes: Mapping[str, int] | None
-) -> tuple[NDArray[np.float64], list[str], NDArray[np.str_]]:
+) -> tuple[FloatArray, list[str], NDArray[np.str_]]:
     if codes is not None:
         known = np.isin(cells, list(codes)).all(axis=1)
         words, positions = np.unique(cells[known], return_inverse=True)
         numbers = np.array([codes[word] for word in words], dtype=np.float64)
         return numbers[positions.reshape(-1, cells.shape[1])], names, labels[known]
 
-    columns: list[NDArray[np.float64]] = []
+    columns: list[FloatArray] = []
     new_names: list[str] = []
     for name, column in zip(names, cells.T, strict=True):
         try:

@@ -6,37 +6,36 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from scarce._typing import BoolArray, FloatArray
 from scarce.datasets import _retailer as retailer
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 class _Customers(NamedTuple):
     """One entry per customer, in order of the opening of the account."""
 
-    opened: Floats  # in days from the start
-    activity: Floats
+    opened: FloatArray  # in days from the start
+    activity: FloatArray
     shop: Ints
-    home: Floats
+    home: FloatArray
     bank: Ints
-    age: Floats
-    log_spend: Floats
+    age: FloatArray
+    log_spend: FloatArray
 
 
 class _Frauds(NamedTuple):
     """One entry per fraud: its ring, its time, the customer whose name is used, and what the strategy asks for."""
 
     ring: Ints
-    discipline: Floats
+    discipline: FloatArray
     day: Ints
     customer: Ints
     shop: Ints
     category: Ints
-    amount: Floats
+    amount: FloatArray
     payment: Ints
-    hour: Floats
+    hour: FloatArray
 
 
 def make_transactions(
@@ -147,7 +146,7 @@ def _check_arguments(n_samples: int, fraud_rate: float, months: int, missing_rat
     return n_fraud
 
 
-def _pick(rng: np.random.Generator, shares: Floats, row: Ints) -> Ints:
+def _pick(rng: np.random.Generator, shares: FloatArray, row: Ints) -> Ints:
     """Draw a column of ``shares`` for each entry of ``row``, in proportion to that row of the table."""
     cumulated = shares.cumsum(axis=1)
     steps = cumulated / cumulated[:, -1:] + np.arange(len(shares))[:, None]
@@ -156,7 +155,7 @@ def _pick(rng: np.random.Generator, shares: Floats, row: Ints) -> Ints:
     return np.minimum(found - row * shares.shape[1], shares.shape[1] - 1)
 
 
-def _draw_shops(rng: np.random.Generator) -> Floats:
+def _draw_shops(rng: np.random.Generator) -> FloatArray:
     """Place the shops around the centres of their regions, in kilometres."""
     angle = np.arange(len(retailer.REGIONS)) * 2 * np.pi / (len(retailer.REGIONS) - 1)
     centres = 180 * np.column_stack([np.sin(angle), np.cos(angle)])
@@ -164,7 +163,7 @@ def _draw_shops(rng: np.random.Generator) -> Floats:
     return np.repeat(centres, retailer.SHOPS_PER_REGION, axis=0) + rng.normal(0, 25, (len(retailer.SHOPS), 2))
 
 
-def _draw_customers(rng: np.random.Generator, n: int, n_days: int, shop_xy: Floats) -> _Customers:
+def _draw_customers(rng: np.random.Generator, n: int, n_days: int, shop_xy: FloatArray) -> _Customers:
     # A fifth of the accounts open during the period; the others are up to ten years old.
     old = -rng.exponential(1_000, n).clip(1, 3_650)
     opened = np.sort(np.where(rng.random(n) < 0.2, rng.uniform(0, n_days, n), old))
@@ -227,7 +226,7 @@ def _draw_frauds(rng: np.random.Generator, n: int, n_days: int, customers: _Cust
 
 
 def _draw_victims(
-    rng: np.random.Generator, customers: _Customers, day: Floats, new: Bools, bank: Ints, region: Ints
+    rng: np.random.Generator, customers: _Customers, day: FloatArray, new: BoolArray, bank: Ints, region: Ints
 ) -> Ints:
     """Draw for each entry a customer of that day, the best of a few in bank and region."""
     last = np.searchsorted(customers.opened, day).clip(1)
@@ -239,7 +238,7 @@ def _draw_victims(
 
 
 def _draw_payments(
-    rng: np.random.Generator, n: int, n_days: int, customers: _Customers, frauds: _Frauds, shop_xy: Floats
+    rng: np.random.Generator, n: int, n_days: int, customers: _Customers, frauds: _Frauds, shop_xy: FloatArray
 ) -> dict[str, NDArray[Any]]:
     """Draw ``n`` payments, the frauds first.
 
@@ -247,7 +246,7 @@ def _draw_payments(
     """
     n_bad = len(frauds.ring)
 
-    def replace(column: NDArray[Any], wanted: NDArray[Any], possible: Bools | bool = True) -> None:
+    def replace(column: NDArray[Any], wanted: NDArray[Any], possible: BoolArray | bool = True) -> None:
         follows = (rng.random(n_bad) < frauds.discipline) & possible
         column[:n_bad][follows] = wanted[follows]
 

@@ -1,4 +1,4 @@
-"""Where is the region of each known positive? Ellipsoids that keep the negatives out."""
+"""Ellipsoids around known positives that keep the negatives out."""
 
 from scarce.ellipsoids._me2 import ME2
 

@@ -1,4 +1,4 @@
-"""Ellipsoids around positive rows: their shapes, who is within, and what they say of other rows."""
+"""Ellipsoids around positive rows: their shapes, the rows within, and the scores of other rows."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
+from scarce._typing import FloatArray, IntArray
 from scarce.ellipsoids._kernels_mean import mean_on_grid, mean_rows
 from scarce.ellipsoids._kernels_rule import fit_ellipsoids, members, nearest, rule_on_grid, score_rows
 
 __all__ = ["Ellipsoids", "answers_of_pairs"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-
 
 class Ellipsoids:
-    """One ellipsoid around each positive row, which keeps the local negatives out where that is worth it.
+    """One ellipsoid around each positive row, which keeps the local negatives out as far as it pays.
 
     Parameters
     ----------
@@ -31,7 +29,7 @@ class Ellipsoids:
     n_local : int
         How many of the nearest negatives shape an ellipsoid.
     mu, lam : ndarray of shape (n_centers,)
-        The price of a small radius and of a shape other than a ball, where the farthest local negative is at
+        The cost of a small radius and of a shape other than a ball, where the farthest local negative is at
         distance 1.
     n_near : int
         How many of the negatives nearest to a row its score compares with the centres; 0 is the rule of the thesis.
@@ -119,14 +117,14 @@ def answers_of_pairs(
     n_near: int,
     n_jobs: int | None,
 ) -> tuple[NDArray[Any], IntArray]:
-    """Ask for each pair of mu and lam and each row of X each of its nearest ellipsoids.
+    """Score each row of X by each of its nearest ellipsoids, for each pair of mu and lam.
 
     Returns
     -------
     answers : ndarray of shape (n_pairs, n_samples, n_candidates)
-        The scores; without negatives near the row, `n_near` = 0, whether the rule of the thesis says positive.
+        The scores; without negatives near the row, `n_near` = 0, whether a row is positive by the rule of the thesis.
     candidates : ndarray of shape (n_samples, n_candidates)
-        The ellipsoids that were asked, by the number of their centre, the nearest first.
+        These ellipsoids, by the number of their centre, the nearest first.
     """
     candidates = nearest(X, positives, min(n_candidates, len(positives)))
     flat = candidates.ravel()
@@ -153,7 +151,7 @@ def answers_of_pairs(
 
 
 def _explicit(positives: FloatArray, negatives: FloatArray, n_local: int) -> bool:
-    """Whether M is small enough to be written down: no larger than the local negatives it is made of."""
+    """Return whether M is small enough to be stored: no larger than the local negatives it is made of."""
     return positives.shape[1] <= min(n_local, len(negatives))
 
 

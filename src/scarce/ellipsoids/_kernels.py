@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 # How far a gradient may point out of the box, in units of the squared distance to the farthest local negative.
 _TOLERANCE = 1e-10
@@ -188,9 +186,9 @@ def solve_dual(
 
     The rows are scaled so that the farthest is at distance 1. The last coordinate is the multiplier of R >= 0, the
     others are α, within [0, 1/n]. Steps along single coordinates find the face of the box, an exact minimisation
-    on that face follows, until no coordinate has a reason to move.
+    on that face follows, until no coordinate moves.
 
-    Returns R and what is left of the violation. Afterwards g holds v'Mv - R for each row.
+    Returns R and the remaining violation. Afterwards g holds v'Mv - R for each row.
     """
     a, b = 0.5 / lam, 0.5 / mu
     radius, worst = _gradient(gram, a, b, x, g), np.inf
@@ -204,3 +202,34 @@ def solve_dual(
         if worst <= _TOLERANCE:
             break
     return max(radius, 0.0), worst
+
+
+@njit(cache=True, nogil=True)
+def workspace(
+    n: int,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:  # pragma: no cover - compiled
+    """Return the arrays of a problem with n local rows: the Gram matrix, x, and g, work, step and free to be filled."""
+    gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
+    return gram, np.zeros(n + 1), np.empty(n + 1), work, np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+
+
+@njit(cache=True, nogil=True)
+def solve_in_units(
+    reach: float,
+    mu: float,
+    lam: float,
+    gram: FloatArray,
+    x: FloatArray,
+    g: FloatArray,
+    work: FloatArray,
+    step: FloatArray,
+    free: IntArray,
+    weight: FloatArray,
+) -> float:  # pragma: no cover - compiled
+    """Solve the dual, write W in the units of the data to `weight`, and return R; 0 if all rows are at the centre."""
+    if reach == 0.0:
+        return 0.0
+    radius: float = reach * solve_dual(gram, mu, lam, x, g, free, work, step)[0]
+    for i in range(len(weight)):
+        weight[i] = 0.5 * x[i] / (lam * reach)
+    return radius

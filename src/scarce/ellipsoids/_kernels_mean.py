@@ -1,16 +1,13 @@
-"""Loops of ME² over many rows: what ellipsoids say of rows by their border and by the negatives near the row."""
+"""Loops of ME² over many rows: scores by the border of an ellipsoid and by the negatives near the row."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from scarce.ellipsoids._kernels import solve_dual, squared_gram
+from scarce._typing import FloatArray, IntArray
+from scarce.ellipsoids._kernels import solve_in_units, squared_gram, workspace
 from scarce.ellipsoids._kernels_rule import fill_metric, lead, reach_of, squared_distance
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @njit(cache=True, nogil=True)
@@ -75,23 +72,19 @@ def mean_on_grid(
     n = local.shape[1]
     m = rows.shape[1] if explicit else 0
     metric, z = np.empty((m, m)), np.empty(rows.shape[1])
-    gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
-    g, step, free = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    gram, x, g, work, step, free = workspace(n)
     for i in range(len(local)):
         c = first + i
         places = order[indptr[c] : indptr[c + 1]]
         if len(places) == 0:
             continue
-        x, weight = np.zeros(n + 1), np.zeros(n)
+        x[:] = 0.0
+        weight = np.zeros(n)
         reach = reach_of(rows, c, local[i])
         if reach > 0.0:
             squared_gram(rows, c, local[i], np.sqrt(reach), gram)
         for pair in range(len(mu)):
-            radius = 0.0
-            if reach > 0.0:
-                radius = reach * solve_dual(gram, mu[pair], lam[pair], x, g, free, work, step)[0]
-                for j in range(n):
-                    weight[j] = 0.5 * x[j] / (lam[pair] * reach)
+            radius = solve_in_units(reach, mu[pair], lam[pair], gram, x, g, work, step, free, weight)
             if explicit:
                 fill_metric(rows, c, local[i], weight, metric)
             for place in places:

@@ -2,19 +2,16 @@
 
 All rows are in one array, the positive ones, which are the centres, first. A metric is M = I + V'WV with V the local
 negatives seen from the centre and W diagonal; with few features M itself is at hand, with many an array of shape
-(0, 0) says that it is not. Threads share the centres or the queries, and nothing is summed across them.
+(0, 0) stands for it. Threads share the centres or the queries, and nothing is summed across them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from scarce.ellipsoids._kernels import solve_dual, squared_gram
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce.ellipsoids._kernels import solve_in_units, squared_gram, workspace
 
 # A negative row that holds the surface in place is on it, and so within; rounding must not decide otherwise.
 _ON_SURFACE = 1e-7
@@ -133,12 +130,10 @@ def _fit_one(
     radius, risk = 0.0, 0.0
     reach = reach_of(rows, c, local)
     if reach > 0.0:
-        gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
-        x, g, step, free = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+        gram, x, g, work, step, free = workspace(n)
         squared_gram(rows, c, local, np.sqrt(reach), gram)
-        radius = reach * solve_dual(gram, mu, lam, x, g, free, work, step)[0]
+        radius = solve_in_units(reach, mu, lam, gram, x, g, work, step, free, weight)
         for i in range(n):
-            weight[i] = 0.5 * x[i] / (lam * reach)
             risk += max(-g[i], 0.0) / n
     if len(metric):
         fill_metric(rows, c, local, weight, metric)
@@ -302,7 +297,7 @@ def _rule_of_one(
     mu: FloatArray,
     lam: FloatArray,
     metric: FloatArray,
-    said: NDArray[np.bool_],
+    positives: BoolArray,
 ) -> None:  # pragma: no cover - compiled
     n = len(local)
     reach = reach_of(rows, c, local)
@@ -310,18 +305,13 @@ def _rule_of_one(
     asked = np.array([place for place in places if _euclidean(X[place // slots], rows[c]) <= reach])
     if len(asked) == 0:
         return
-    gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
-    x, g, step, free = np.zeros(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    gram, x, g, work, step, free = workspace(n)
     weight, z = np.zeros(n), np.empty(rows.shape[1])
     inside = np.empty(len(rows), dtype=np.int64)
     if reach > 0.0:
         squared_gram(rows, c, local, np.sqrt(reach), gram)
     for pair in range(len(mu)):
-        radius = 0.0
-        if reach > 0.0:
-            radius = reach * solve_dual(gram, mu[pair], lam[pair], x, g, free, work, step)[0]
-            for i in range(n):
-                weight[i] = 0.5 * x[i] / (lam[pair] * reach)
+        radius = solve_in_units(reach, mu[pair], lam[pair], gram, x, g, work, step, free, weight)
         if len(metric):
             fill_metric(rows, c, local, weight, metric)
         count = -1
@@ -334,7 +324,7 @@ def _rule_of_one(
             if count < 0:
                 count = _collect(rows, p, c, local, weight, metric, radius, reach, near, z, inside)
             positive, negative = _nearest_within(query, rows, p, c, local, weight, metric, inside[:count], z)
-            said[pair, place] = positive < negative
+            positives[pair, place] = positive < negative
 
 
 @njit(cache=True, nogil=True)
@@ -350,9 +340,9 @@ def rule_on_grid(
     mu: FloatArray,
     lam: FloatArray,
     explicit: bool,
-    said: NDArray[np.bool_],
+    positives: BoolArray,
 ) -> None:  # pragma: no cover - compiled
-    """Write for each pair of mu and lam, and each query and slot, whether the ellipsoid there says positive.
+    """Write for each pair of mu and lam, and each query and slot, whether the row is positive by the ellipsoid there.
 
     Parameters
     ----------
@@ -365,4 +355,4 @@ def rule_on_grid(
     metric = np.empty((m, m))
     for i in range(len(local)):
         places = order[indptr[first + i] : indptr[first + i + 1]]
-        _rule_of_one(X, places, slots, rows, p, first + i, local[i], mu, lam, metric, said)
+        _rule_of_one(X, places, slots, rows, p, first + i, local[i], mu, lam, metric, positives)

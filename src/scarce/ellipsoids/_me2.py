@@ -11,21 +11,20 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.ellipsoids._fitted import Ellipsoids
 from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
-from scarce.objectives import FBeta, Objective
+from scarce.objectives import FBeta
 
 __all__ = ["ME2"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
-# How many of the nearest ellipsoids a row asks.
+# How many of the nearest ellipsoids score a row.
 _ASKED = {"mean": 5, "nearest": 1, "any": 3}
 # How many of the nearest negatives it compares with their centres, where the mean counts.
 _NEAR = 5
-# How many axes of an ellipsoid are told.
+# How many axes of an ellipsoid an explanation shows.
 _AXES = 3
 # With this probability a bound may fail.
 _DELTA = 0.05
@@ -43,39 +42,40 @@ class ME2(RareEventClassifier):
     quadratic problem in a box, solved exactly for all centres in parallel; M needs no constraint to be positive
     definite.
 
-    A row asks the ellipsoids of its five nearest positive rows. In each, under M, its squared distance to the centre is
-    compared with R and with its squared distances to the five negatives nearest to it: by how much these are larger,
-    as a share of the sum. The score is the mean of all, from -1 to 1, and the cut is the best for the F-measure on
-    honest scores. One ellipsoid is some evidence, five outweigh the one of an odd positive row among negatives.
+    A row is scored by the ellipsoids of its five nearest positive rows. In each, under M, its squared distance to the
+    centre is compared with R and with its squared distances to the five negatives nearest to it: by how much these are
+    larger, as a share of the sum. The score is the mean of all, from -1 to 1, and the threshold is the best for the
+    F-measure on honest scores. One ellipsoid is some evidence, five outweigh the one of an odd positive row among
+    negatives.
 
-    The rule of the thesis is ``combine="nearest"``. A row asks the ellipsoid of its nearest positive row alone, and is
+    The rule of the thesis is ``combine="nearest"``. The ellipsoid of the nearest positive row decides alone: a row is
     positive if it is within, and if the nearest row within, under M, is positive too. Here the score is the smaller of
     two such shares, R against the distance to the centre and the nearest negative against the nearest positive row
-    within, so that it is greater than 0 exactly where the rule says positive.
+    within, so that it is greater than 0 exactly where the row is positive by the rule.
 
     Parameters
     ----------
     n_local : int, default=100
         How many of the nearest negatives shape an ellipsoid; all, if there are fewer.
     mu : float, default=1.0
-        The price of a small ellipsoid. Used with ``tune=None``, and where there are too few rows to tune.
+        The cost of a small ellipsoid. Used with ``tune=None``, and where there are too few rows to tune.
     lam : float, default=0.01
-        The price of a shape other than a ball. Used as `mu` is.
+        The cost of a shape other than a ball. Used as `mu` is.
     tune : {"global", "per_center"} or None, default="global"
         Whether the pair of `mu` and `lam` is chosen: one pair for all ellipsoids, or the pairs that are best together
-        by the rule of the thesis, one for each, which is what the thesis does. With that rule the choice is among its
+        by the rule of the thesis, one for each, as in the thesis. With that rule the choice is among its
         72 pairs in two-fold cross-validation; with the mean one of 15 of them, in five folds, whose scores have the
-        highest F-measure at their best cut. None takes `mu` and `lam` as they are.
+        highest F-measure at their best threshold. None takes `mu` and `lam` as they are.
     beta : float, default=1.0
-        The F-measure to choose the pair by, and with the mean the cut. Above 1 recall counts for more.
+        The F-measure to choose the pair by, and with the mean the threshold. Above 1 recall counts for more.
     combine : {"mean", "nearest", "any"}, default="mean"
-        Whether the mean over five ellipsoids is the score, or the nearest one decides by the rule of the thesis, or any
-        of the three nearest may say positive by that rule.
+        Whether the mean over five ellipsoids is the score, or the nearest one decides by the rule of the thesis, or a
+        row is positive by that rule in any of the three nearest.
     n_jobs : int, default=None
         Threads that share the ellipsoids. The result is the same to the last bit.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the best cut for the F-measure, or 0 for the rule of the thesis, and where there are too few rows
-        to choose; see :class:`~scarce.base.RareEventClassifier`.
+        "default" is the best threshold for the F-measure, or 0 for the rule of the thesis, and where there are too few
+        rows to choose; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -92,12 +92,19 @@ class ME2(RareEventClassifier):
     generalisation_bound_ : ndarray of shape (n_centers,)
         A bound, which holds for each ellipsoid with a probability of 95 %, on the mean of [R - (x - c)'M(x - c)]₊ over
         new negative rows from where the local ones are, with distances scaled as above. That mean is never more than
-        1, so a bound above 1 says nothing.
+        1, so a bound above 1 is of no use.
+
+    See Also
+    --------
+    scarce.neighbors.KENN : Balls around positive rows.
+    scarce.neighbors.GammaKNN : A vote in which positive rows seem closer.
+    scarce.plotting.EllipsoidDisplay : A picture of the ellipsoids.
 
     Notes
     -----
-    Distances need scaled columns. `sample_weight` says how much a row counts in the choice of `mu`, `lam` and the cut.
-    The mean compares a row with all negative rows to find the nearest, the rule of the thesis with the positive ones.
+    Distances need scaled features. `sample_weight` is how much a row counts in the choice of `mu`, `lam` and the
+    threshold. The mean compares a row with all negative rows to find the nearest, the rule of the thesis with the
+    positive ones.
 
     The thesis leaves open how many negatives are local, and B, the largest R allowed: here B is the squared distance to
     the farthest local negative, and `mu` and `lam` are for distances in that unit.
@@ -116,8 +123,8 @@ class ME2(RareEventClassifier):
     >>> model = ME2().fit(X, y)
     >>> len(model.radii_) == int(y.sum())
     True
-    >>> told = model.explain(model.centers_[:1])[0]
-    >>> told["inside"], len(told["half_widths"])
+    >>> explanation = model.explain(model.centers_[:1])[0]
+    >>> explanation["inside"], len(explanation["half_widths"])
     (True, 5)
     """
 
@@ -142,8 +149,8 @@ class ME2(RareEventClassifier):
         beta: float = 1.0,
         combine: str = "mean",
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_local = n_local
         self.mu = mu
@@ -164,7 +171,7 @@ class ME2(RareEventClassifier):
         if self.tune is not None and min(p, len(self._negative_rows)) >= 2:
             shared: dict[str, Any] = {"n_local": self.n_local, "beta": self.beta, "n_jobs": self.n_jobs}
             if self.combine == "mean" and self.tune == "global":
-                self.mu_[:], self.lam_[:], self._cut = best_pair_by_score(
+                self.mu_[:], self.lam_[:], self._tuned_threshold = best_pair_by_score(
                     X, y, sample_weight, n_candidates=_ASKED["mean"], n_near=_NEAR, **shared
                 )
             else:
@@ -179,7 +186,7 @@ class ME2(RareEventClassifier):
         return Ellipsoids(positives, negatives, self.n_local, mu, lam, n_near, self.n_jobs)
 
     def _ask(self, ellipsoids: Ellipsoids, X: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Return the scores, and for each row what each ellipsoid asked says, and which these are."""
+        """Return the scores, and for each row those by each of its nearest ellipsoids, and which these are."""
         parts, asked = ellipsoids.score(X, _ASKED[self.combine], self.n_jobs)
         return parts.mean(axis=1) if self.combine == "mean" else parts.max(axis=1), parts, asked
 
@@ -190,14 +197,14 @@ class ME2(RareEventClassifier):
         if self.combine != "mean" or np.bincount(y).min() < 2:
             return 0.0
         if self.tune == "global":
-            return self._cut
+            return self._tuned_threshold
         honest = self._honest_scores(X, y, sample_weight)
         return FBeta(self.beta).best_threshold(honest, y, sample_weight).threshold
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         fewest = int(np.bincount(y).min())
         if fewest < 2:
-            return super()._honest_scores(X, y, sample_weight)  # which says what to do
+            return super()._honest_scores(X, y, sample_weight)  # which raises the error
         X = X.astype(np.float64, copy=False)
         place = np.cumsum(y) - 1
         scores = np.empty(len(y))
@@ -220,7 +227,7 @@ class ME2(RareEventClassifier):
 
     @property
     def generalisation_bound_(self) -> FloatArray:
-        """What Theorem 3.2 of the thesis, with η = 1/2 (its section 3.4.3), says of each ellipsoid."""
+        """The bound of Theorem 3.2 of the thesis, with η = 1/2 (its section 3.4.3), for each ellipsoid."""
         n = self._ellipsoids.local.shape[1]
         # max(1, 4K²) of the thesis bounds ‖x - c‖², which is at most 1 in this unit.
         stability = 8 / np.minimum(self.mu_, self.lam_)
@@ -232,8 +239,8 @@ class ME2(RareEventClassifier):
         stretch = self._ellipsoids.stretch(center)
         return np.eye(self.n_features_in_) + stretch.T @ stretch
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row the ellipsoids it asked, and for the one that says most for it who is within.
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
+        """Return for each row the scores by its nearest ellipsoids, and for the highest the rows within it.
 
         Returns
         -------
@@ -242,10 +249,10 @@ class ME2(RareEventClassifier):
             score : float
                 As `score_samples` gives it.
             asked : list of {"center", "score"}
-                The positive row in the middle of each ellipsoid asked, by its number in `X` of `fit`, and the score by
-                that ellipsoid, the highest first. `score` is their mean, or the highest by the rule of the thesis.
+                The positive row in the middle of each of these ellipsoids, by its number in `X` of `fit`, and the score
+                by that ellipsoid, the highest first. `score` is their mean, or the highest by the rule of the thesis.
             center : int
-                The first of these centres. What follows is about its ellipsoid.
+                The first of these centres. The other keys are about its ellipsoid.
             inside : bool
                 Whether the row is within.
             squared_distance, squared_radius : float
@@ -253,7 +260,7 @@ class ME2(RareEventClassifier):
             half_widths : dict of float by feature name
                 How far the ellipsoid reaches from its centre to both sides in each feature.
             axes : list of {"length", "direction"}
-                Its shortest half-axes, up to three: across them few negatives had to be given in to. The direction
+                Its shortest half-axes, up to three: the directions in which negatives are near. The direction
                 has one share for each feature name, and length 1.
             positives, negatives : list of {"row", "distance"}
                 The training rows within, the nearest to the row under M first. The centre is among them.
@@ -271,7 +278,7 @@ class ME2(RareEventClassifier):
             if c not in shapes:
                 shapes[c] = self._shape(c)
             squared = float(fitted.squared_distances(x, np.array([c]), c)[0])
-            told: dict[str, Any] = {
+            explanation: dict[str, Any] = {
                 "score": score,
                 "asked": [{"center": int(numbers[centers[i]]), "score": float(part[i])} for i in best],
                 "center": int(self.center_rows_[c]),
@@ -287,10 +294,10 @@ class ME2(RareEventClassifier):
                 ("positives", within < len(self.center_rows_)),
                 ("negatives", within >= len(self.center_rows_)),
             ):
-                told[side] = [
+                explanation[side] = [
                     {"row": int(numbers[within[i]]), "distance": float(distance[i])} for i in order if mine[i]
                 ]
-            out.append(told)
+            out.append(explanation)
         return out
 
     def _shape(self, center: int) -> dict[str, Any]:

@@ -1,20 +1,18 @@
-"""Choosing mu and lam by what the rule says of rows that the ellipsoids have not seen."""
+"""The choice of mu and lam on rows that the ellipsoids have not seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from scarce._typing import FloatArray, IntArray
 from scarce.ellipsoids._fitted import answers_of_pairs
 from scarce.objectives import FBeta
 
 __all__ = ["best_pair_by_score", "best_pairs_by_rule", "split"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # The values of the thesis. Of pairs that are equally good the first is taken: the rounder and smaller ellipsoids.
 MU_GRID = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 2.0, 10.0)
@@ -43,16 +41,16 @@ def best_pair_by_score(
     beta: float,
     n_jobs: int | None,
 ) -> tuple[float, float, float]:
-    """Return the mu and lam whose scores in five-fold cross-validation have the highest F_beta, and at which cut."""
+    """Return the mu and lam whose scores in five-fold cross-validation have the highest F_beta, and the threshold."""
     mu, lam = _pairs(COARSE_MU_GRID, COARSE_LAM_GRID)
     scores = np.empty((len(mu), len(y)))
     for train, test in split(X, y, min(5, int(np.bincount(y).min()))):
         positives, negatives = X[train[y[train] == 1]], X[train[y[train] == 0]]
         answers, _ = answers_of_pairs(X[test], positives, negatives, n_local, n_candidates, mu, lam, n_near, n_jobs)
         scores[:, test] = answers.mean(axis=2)
-    cuts = [FBeta(beta).best_threshold(score, y, weight) for score in scores]
-    best = int(np.argmax([cut.value for cut in cuts]))
-    return float(mu[best]), float(lam[best]), cuts[best].threshold
+    found = [FBeta(beta).best_threshold(score, y, weight) for score in scores]
+    best = int(np.argmax([one.value for one in found]))
+    return float(mu[best]), float(lam[best]), found[best].threshold
 
 
 def best_pairs_by_rule(
@@ -71,7 +69,7 @@ def best_pairs_by_rule(
     Every positive row is a centre in one fold, with half of the negatives, and answers for the rows of the other.
     For one pair for all, all answers count together. With one for each, TP and FP are sums over the ellipsoids,
     since each row asks one of them; so F, a ratio of sums, is maximised exactly by Dinkelbach's iteration: for the
-    F reached so far, each ellipsoid on its own takes what gains most against it.
+    F reached so far, each ellipsoid on its own takes the pair that gains most against it.
     """
     mu, lam = _pairs(MU_GRID, LAM_GRID)
     weight = np.ones(len(y)) if weight is None else weight
@@ -80,16 +78,16 @@ def best_pairs_by_rule(
     own_tp, own_fp = np.zeros((y.sum(), len(mu))), np.zeros((y.sum(), len(mu)))
     for train, test in split(X, y, 2):
         positives, negatives = train[y[train] == 1], train[y[train] == 0]
-        said, candidates = answers_of_pairs(
+        positive, candidates = answers_of_pairs(
             X[test], X[positives], X[negatives], n_local, n_candidates, mu, lam, 0, n_jobs
         )
         good, bad = weight[test] * y[test], weight[test] * (1 - y[test])
-        called = said.any(axis=2)
+        called = positive.any(axis=2)
         tp += called @ good
         fp += called @ bad
         centres = place[positives[candidates[:, 0]]]
-        np.add.at(own_tp, centres, (said[:, :, 0] * good).T)
-        np.add.at(own_fp, centres, (said[:, :, 0] * bad).T)
+        np.add.at(own_tp, centres, (positive[:, :, 0] * good).T)
+        np.add.at(own_fp, centres, (positive[:, :, 0] * bad).T)
     total = float(weight @ y)
     best = int(_f(tp, fp, total, beta).argmax())
     chosen = np.full(len(own_tp), best)

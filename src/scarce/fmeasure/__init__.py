@@ -1,4 +1,4 @@
-"""How far from the best F? Bounds on the F-measure, and searches for the class weights that maximise it."""
+"""Bounds on the F-measure, and searches for the class weights that maximise it."""
 
 from scarce.fmeasure import bounds
 from scarce.fmeasure._cone import ConeClassifier

@@ -1,4 +1,4 @@
-"""A classifier whose class weights are searched for the highest F, with a bound on what could be reached."""
+"""A classifier whose class weights are searched for the highest F, with an upper bound on F."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.fmeasure._models import Part, how_to_weight, own_cut, scores_of
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce.base import RareEventClassifier
+from scarce.fmeasure._models import Part, find_costs, own_threshold, scores_of
 from scarce.fmeasure._path import Path, Problem
 from scarce.fmeasure._search import SEARCHES, new_search
-from scarce.objectives import FBeta, Objective
+from scarce.objectives import FBeta
 from scarce.occlusion import usual_rows
 from scarce.tuned import ClassifierWrapper
 
@@ -29,12 +30,12 @@ _CLOSED = 1e-12
 
 
 class ConeClassifier(ClassifierWrapper):
-    """Search the class weights with which a classifier has the highest F, and say how high F can be.
+    """Search the class weights with which a classifier has the highest F, and bound the F that can be reached.
 
     Models are fitted with the weight ``1 + beta² - t`` on positive rows and ``t`` on negative ones; the best F is
-    reached at one t between 0 and 1. The search looks for it where the scores of the models so far promise most, then
-    where their errors leave most room. The same errors bound the F of *every* classifier of the family, so that one
-    knows when to stop.
+    reached at one t between 0 and 1. The search looks for it where the scores of the models so far predict the highest
+    F, then where their errors leave most room. The same errors bound the F of *every* classifier of the family, which
+    shows when to stop.
 
     Parameters
     ----------
@@ -43,38 +44,38 @@ class ConeClassifier(ClassifierWrapper):
         `decision_function`; also at the end of a ``Pipeline``. Leave its own `class_weight` at None. If it has
         ``warm_start=True`` and coefficients, a fit starts from those of the model at the nearest t.
     beta : float, default=1.0
-        How many times as much recall counts as precision in F.
+        The weight of recall relative to precision in F.
     n_models : int, default=19
-        How many t are tried at the most.
+        The maximum number of t that are tried.
     search : {"cone", "grid", "bisection", "dinkelbach"}, default="cone"
-        How t is chosen. "cone": where the scores of rows left out promise a higher F than the best so far; if nowhere,
+        The choice of t. "cone": where the scores of rows left out predict a higher F than the best so far; if nowhere,
         in the widest gap where the cones are highest, until they leave no room above the best F. With
-        ``validation="train"`` it goes by the cones alone, as its authors' does, and with ``threshold="tune"``.
+        ``validation="train"`` or ``threshold="tune"`` it goes by the cones alone, as in the thesis.
         "grid": evenly spaced; "bisection": down where F is below t, else up; "dinkelbach": the F that was found is the
         next t, until it does not change.
     validation : "train", float, int or splitter, default=5
-        The rows whose F guides the search and chooses the model. "train": those that the models are fitted on, as the
-        authors' search has it, which only suits models that cannot learn rows by heart; a number below 1: a held-out
+        The rows whose F guides the search and chooses the model. "train": those that the models are fitted on, as in
+        the thesis, which only suits models that cannot overfit much; a number below 1: a held-out
         share of the rows, which no model is then fitted on; a number of folds, or a splitter of scikit-learn: the rows
         left out by a model for each fold, besides the model of all rows.
     batch : int, default=1
-        How many t are tried at once, in parallel where `n_jobs` allows. More than 1 may need more models in all.
-        "dinkelbach" takes one at a time whatever this says.
+        The number of t tried at once, in parallel where `n_jobs` allows. More than 1 may need more models in all.
+        "dinkelbach" always takes one at a time.
     n_jobs : int or None, default=None
-        How many models are fitted at the same time, of a batch and of its folds.
+        The number of models fitted at the same time, of a batch and of its folds.
     stop : "budget", "gap" or float, default="budget"
         "budget": only after `n_models`, or when the search has nothing left to try; a number: also once the certified
         gap between the bound and the best F, on the rows that models are fitted on, is at most that; "gap": also once
         it is closed.
     epsilon : float, default=0.0
-        How much more, in shares of rows, the weighted error of the best model at a t may be than the least one in the
-        family. It raises the cones and with them `f_upper_bound_`; see Notes.
+        The most by which the weighted error of the best model at a t may exceed the least in the family, in shares of
+        rows. It raises the cones and with them `f_upper_bound_`; see Notes.
     default_class : label, default=None
         With more than two classes the one that does not count in the micro-F; None is the largest.
     threshold : "default", "tune", str, Objective or float, default="default"
-        "default" is the estimator's own cut, 0.5 on probabilities and 0 on other scores; "tune" compares the models at
-        the best cut of each, and then cuts where F is highest on honest scores. For the rest see
-        :class:`~scarce.base.RareEventClassifier`; they move the cut of the chosen model.
+        "default" is the estimator's own threshold, 0.5 on probabilities and 0 on other scores; "tune" compares the
+        models at the best threshold of each, and then takes the one of highest F on honest scores. For the rest see
+        :class:`~scarce.base.RareEventClassifier`; they move the threshold of the chosen model.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -85,8 +86,8 @@ class ConeClassifier(ClassifierWrapper):
     t_ : float
         The t that it was fitted with.
     f_, f_fit_ : float
-        Its F on the rows that `validation` names (with ``threshold="tune"`` at the best cut there), and its F on the
-        rows it was fitted on.
+        Its F on the rows that `validation` names (with ``threshold="tune"`` at the best threshold there), and its F on
+        the rows it was fitted on.
     f_upper_bound_ : float
         No classifier of the estimator's family has a higher F on the rows that models are fitted on; see Notes.
     gap_ : float
@@ -94,17 +95,23 @@ class ConeClassifier(ClassifierWrapper):
     path_ : dict of arrays
         One entry for each model, in the order of fitting: `t`; `f` and `f_fit` as above (`f_tuned` with
         ``threshold="tune"``); `fn`, `fp` and `positives`, shares of all rows fitted on; `height`, `slope_left` and
-        `slope_right` of its cone; `regret`, how much more its weighted error is than that of the best model of the path
-        at this t; `bound`, what was certified by then; `seconds` of its fits. NaN where a fit failed.
+        `slope_right` of its cone; `regret`, its weighted error less that of the best model of the path at this t;
+        `bound`, the certified bound by then; `seconds` of its fits. NaN where a fit failed.
     default_class_ : label
         The class that does not count in the micro-F; None with two classes.
+
+    See Also
+    --------
+    scarce.TunedThreshold : One model and its best threshold, without class weights.
+    scarce.fmeasure.bounds : The cones and bounds as functions.
+    scarce.plotting.ConeDisplay : The search as a figure.
 
     Notes
     -----
     The bound is certain if at each t one of the fitted models comes within `epsilon` of the least weighted error that
     the family allows. With ``epsilon=0`` that is an exact learner of the weighted error. Real learners, which minimise
-    another loss with a penalty, are not exact, so take the bound as what these costs can achieve with such models, and
-    raise `epsilon` where more is at stake. It speaks of the rows fitted on, not of new ones.
+    another loss with a penalty, are not exact, so read the bound as what these costs can achieve with such models, and
+    raise `epsilon` where more is at stake. It holds for the rows fitted on, not for new ones.
 
     With more than two classes F is :func:`~scarce.fmeasure.bounds.micro_f_parambath`.
 
@@ -113,7 +120,9 @@ class ConeClassifier(ClassifierWrapper):
     References
     ----------
     G. Metzler, "Learning from Imbalanced Data: An Application to Bank Fraud Detection", thesis, Saint-Étienne, 2019,
-    chapter 5.
+    chapter 5. S. Parambath, N. Usunier, Y. Grandvalet, "Optimizing F-Measures by Cost-Sensitive Classification", NIPS
+    2014 ("grid"). H. Narasimhan, H. Ramaswamy, A. Saha, S. Agarwal, "Consistent Multiclass Algorithms for Complex
+    Performance Measures", ICML 2015 ("bisection").
 
     Examples
     --------
@@ -148,7 +157,7 @@ class ConeClassifier(ClassifierWrapper):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         *,
         beta: float = 1.0,
         n_models: int = 19,
@@ -159,8 +168,8 @@ class ConeClassifier(ClassifierWrapper):
         stop: str | float = "budget",
         epsilon: float = 0.0,
         default_class: Any = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.beta = beta
@@ -177,12 +186,12 @@ class ConeClassifier(ClassifierWrapper):
 
     # Fit ------------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         default = self._default_code(y, sample_weight)
-        costs = how_to_weight(self.estimator, sample_weight)
+        costs = find_costs(self.estimator, sample_weight)
         parts = self._parts(y, sample_weight)
         problem = Problem(self.estimator, costs, X, y, sample_weight, self.beta, parts, default, self.n_jobs)
-        # Where each model is cut at its best, other weights are no longer wanted for the sake of another cut.
+        # Where each model has its best threshold, other weights are no longer needed to move it.
         scored = problem.judged is not None and self.threshold != "tune"
         search = new_search(self.search, self.n_models, self.beta, self.epsilon, problem.floor, scored=scored)
         path = Path(problem, search, tune=self.threshold == "tune")
@@ -206,7 +215,7 @@ class ConeClassifier(ClassifierWrapper):
                 stacklevel=2,
             )
 
-    def _default_code(self, y: NDArray[np.intp], weight: FloatArray | None) -> int:
+    def _default_code(self, y: IntArray, weight: FloatArray | None) -> int:
         if len(self.classes_) == 2:
             if self.default_class is not None:
                 raise ValueError("default_class is for more than two classes. With two, set pos_label.")
@@ -218,8 +227,8 @@ class ConeClassifier(ClassifierWrapper):
             raise ValueError(f"default_class={self.default_class!r} is not in y, which has {self.classes_.tolist()}.")
         return int(found[0])
 
-    def _parts(self, y: NDArray[np.intp], weight: FloatArray | None) -> list[Part]:
-        """Return what is fitted and judged: first the rows of the model itself, then those of the folds."""
+    def _parts(self, y: IntArray, weight: FloatArray | None) -> list[Part]:
+        """Return the rows to fit on and to judge by: first those of the model itself, then those of the folds."""
         if self.validation == "train":
             parts = [Part(None, None, keep=True)]
         elif isinstance(self.validation, Integral) or hasattr(self.validation, "split"):
@@ -235,12 +244,12 @@ class ConeClassifier(ClassifierWrapper):
         self._check_parts(parts, y, weight)
         return parts
 
-    def _fold_parts(self, y: NDArray[np.intp], splitter: Any) -> list[Part]:
+    def _fold_parts(self, y: IntArray, splitter: Any) -> list[Part]:
         if not hasattr(splitter, "split"):
             splitter = StratifiedKFold(min(self._fewest(y), int(splitter)), shuffle=True, random_state=0)
         return [Part(train, test, keep=False) for train, test in splitter.split(np.zeros(len(y)), y)]
 
-    def _fewest(self, y: NDArray[np.intp]) -> int:
+    def _fewest(self, y: IntArray) -> int:
         fewest = int(np.bincount(y).min())
         if fewest < 2:
             raise ValueError(
@@ -249,7 +258,7 @@ class ConeClassifier(ClassifierWrapper):
             )
         return fewest
 
-    def _check_parts(self, parts: list[Part], y: NDArray[np.intp], weight: FloatArray | None) -> None:
+    def _check_parts(self, parts: list[Part], y: IntArray, weight: FloatArray | None) -> None:
         weight = np.ones(len(y)) if weight is None else weight
         held_out = [part.judge for part in parts if part.judge is not None]
         sides = [("fit on", part.fit) for part in parts if part.fit is not None]
@@ -273,15 +282,15 @@ class ConeClassifier(ClassifierWrapper):
         positive = labels.index(self.pos_label_)
         return labels[positive if code == 1 else 1 - positive]
 
-    # Scores and cuts ------------------------------------------------------------------------------------------
+    # Scores and thresholds ------------------------------------------------------------------------------------
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return scores_of(self.estimator_, X, len(self.classes_))
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        return own_cut(self.estimator_)
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
+        return own_threshold(self.estimator_)
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Score the rows by models of the chosen t that did not see them."""
         problem, scores = self._found
         rows = problem.judged
@@ -297,8 +306,8 @@ class ConeClassifier(ClassifierWrapper):
 
     def _choose_threshold(
         self,
-        X: Any,
-        y: NDArray[np.intp],
+        X: Rows,
+        y: IntArray,
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
@@ -316,7 +325,7 @@ class ConeClassifier(ClassifierWrapper):
         finally:
             del self._found
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
         check_is_fitted(self)
         if len(self.classes_) > 2:

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit, softmax
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from scarce._sklearn import routing_enabled, safe_indexing
-from scarce.base import FloatArray
+from scarce._typing import Estimator, FloatArray, IntArray, MatrixLike
 from scarce.tuned import positive_score
 
-__all__ = ["Costs", "Fitted", "Part", "fit_part", "how_to_weight", "margin_of", "own_cut", "scores_of"]
+__all__ = ["Costs", "Fitted", "Part", "find_costs", "fit_part", "margin_of", "own_threshold", "scores_of"]
 
 
 # Probabilities are not taken for more certain than this.
@@ -27,14 +26,14 @@ _LEAST = 1e-6
 class Part(NamedTuple):
     """Rows to fit on (None: all) and rows to judge by (None: none), by position."""
 
-    fit: NDArray[np.intp] | None
-    judge: NDArray[np.intp] | None
-    # Whether the scores of the rows fitted on are wanted.
+    fit: IntArray | None
+    judge: IntArray | None
+    # True if the scores of the rows fitted on are wanted.
     keep: bool
 
 
 class Fitted(NamedTuple):
-    """A model, what it said of the rows it was fitted on and of those to judge it by, and how long the fit took."""
+    """A model, its scores of the rows fitted on and of the rows to judge it by, and the time of the fit."""
 
     model: Any
     on_fit: Any
@@ -45,12 +44,12 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Costs:
-    """How class weights reach an estimator: by a parameter of its `fit`, or by `class_weight`."""
+    """The way class weights reach an estimator: by a parameter of its `fit`, or by `class_weight`."""
 
     by: str
     name: str
 
-    def fit(self, model: Any, X: Any, y: NDArray[np.intp], weights: FloatArray, sample_weight: Any) -> Any:
+    def fit(self, model: Any, X: MatrixLike, y: IntArray, weights: FloatArray, sample_weight: Any) -> Any:
         """Fit a model with one weight for each class."""
         if self.by == "class_weight":
             return model.set_params(**{self.name: dict(enumerate(weights.tolist()))}).fit(X, y)
@@ -61,7 +60,7 @@ class Costs:
         return model.fit(X, y, **{self.name: cost})
 
 
-def last_step(estimator: Any) -> tuple[Any, str]:
+def last_step(estimator: Estimator) -> tuple[Any, str]:
     """Return the classifier at the end of a pipeline, and the prefix of its parameters."""
     prefix = ""
     while hasattr(estimator, "steps"):
@@ -70,15 +69,15 @@ def last_step(estimator: Any) -> tuple[Any, str]:
     return estimator, prefix
 
 
-def how_to_weight(estimator: Any, sample_weight: Any) -> Costs:
-    """Find out how an estimator takes class weights, or say that it does not."""
+def find_costs(estimator: Estimator, sample_weight: Any) -> Costs:
+    """Return the way an estimator takes class weights; raise if it takes none."""
     last, prefix = last_step(estimator)
     if has_fit_parameter(last, "sample_weight"):
         return Costs("sample_weight", prefix + "sample_weight")
     if not hasattr(last, "get_params") or "class_weight" not in last.get_params(deep=False):
         raise ValueError(
             f"{type(last).__name__} takes neither sample_weight nor class_weight, so that no class can be given more "
-            "weight. Take an estimator that does, or TunedThreshold for the best cut of this one."
+            "weight. Take an estimator that does, or TunedThreshold for the best threshold of this one."
         )
     if sample_weight is not None:
         raise ValueError(f"{type(last).__name__} does not take sample_weight. Leave the weights out.")
@@ -86,10 +85,10 @@ def how_to_weight(estimator: Any, sample_weight: Any) -> Costs:
 
 
 def fit_part(
-    estimator: Any,
+    estimator: Estimator,
     costs: Costs,
-    X: Any,
-    y: NDArray[np.intp],
+    X: MatrixLike,
+    y: IntArray,
     weights: FloatArray,
     part: Part,
     sample_weight: FloatArray | None,
@@ -115,7 +114,7 @@ def fit_part(
     return Fitted(model, on_fit, on_judge, seconds)
 
 
-def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
+def scores_of(model: Any, X: MatrixLike, n_classes: int) -> FloatArray:
     """Return one score for each row, higher for class 1; with more than two classes, positive ones for each class."""
     if n_classes == 2:
         return positive_score(model, X)
@@ -124,13 +123,13 @@ def scores_of(model: Any, X: Any, n_classes: int) -> FloatArray:
     return softmax(np.asarray(model.decision_function(X), dtype=np.float64), axis=1)
 
 
-def own_cut(model: Any) -> float:
-    """Return where a classifier of two classes cuts its score."""
+def own_threshold(model: Any) -> float:
+    """Return the threshold of a classifier of two classes on its own score."""
     return 0.5 if hasattr(model, "predict_proba") else 0.0
 
 
-def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Return how far rows are from the model's own cut, and the class of each if it is called positive.
+def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, IntArray]:
+    """Return the distance of rows from the model's own threshold, and the class of each if it is called positive.
 
     Probabilities go by the log of their odds, with more than two classes those of the best class to the default one.
     """

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.parallel import Parallel, delayed
 
-from scarce.base import FloatArray
-from scarce.fmeasure._models import Costs, Fitted, Part, fit_part, last_step, margin_of, own_cut
-from scarce.fmeasure._promise import CutCurve
+from scarce._typing import Estimator, FloatArray, IntArray, MatrixLike
+from scarce.fmeasure._models import Costs, Fitted, Part, fit_part, last_step, margin_of, own_threshold
+from scarce.fmeasure._predicted_f import ThresholdCurve
 from scarce.fmeasure._search import ScoredCone, Search
 from scarce.fmeasure.bounds import (
     ErrorProfile,
@@ -37,10 +36,10 @@ _HOPELESS = 3
 class Problem:
     """Rows, an estimator whose classes can be weighted, and where its models are judged."""
 
-    estimator: Any
+    estimator: Estimator
     costs: Costs
-    X: Any
-    y: NDArray[np.intp]
+    X: MatrixLike
+    y: IntArray
     weight: FloatArray | None
     beta: float
     parts: list[Part]
@@ -53,7 +52,7 @@ class Problem:
         return int(self.y.max()) + 1
 
     @property
-    def judged(self) -> NDArray[np.intp] | None:
+    def judged(self) -> IntArray | None:
         """The rows that models are judged by, in the order of their parts; None if by those they are fitted on."""
         found = [part.judge for part in self.parts if part.judge is not None]
         return np.concatenate(found) if found else None
@@ -93,14 +92,14 @@ class Problem:
         weights[self.default] = on_negative
         return weights
 
-    def profile(self, scores: FloatArray, cut: float, rows: NDArray[np.intp] | None) -> ErrorProfile:
+    def profile(self, scores: FloatArray, threshold: float, rows: IntArray | None) -> ErrorProfile:
         """Return the errors of scores of the given rows."""
         y, weight = self.truth(rows)
         if scores.ndim == 1:
-            return error_profile(y, scores > cut, sample_weight=weight)
+            return error_profile(y, scores > threshold, sample_weight=weight)
         return multiclass_error_profile(y, scores.argmax(axis=1), default_class=self.default, sample_weight=weight)
 
-    def truth(self, rows: NDArray[np.intp] | None) -> tuple[NDArray[np.intp], FloatArray | None]:
+    def truth(self, rows: IntArray | None) -> tuple[IntArray, FloatArray | None]:
         if rows is None:
             return self.y, self.weight
         return self.y[rows], None if self.weight is None else self.weight[rows]
@@ -113,13 +112,13 @@ class Judged(NamedTuple):
     seconds: float
     profile: ErrorProfile | None = None
     f: float = np.nan
-    # At the best cut, if it is to be tuned.
+    # At the best threshold, if it is to be tuned.
     f_tuned: float = np.nan
 
 
 @dataclass
 class Path:
-    """What a search has found so far."""
+    """The models of a search so far."""
 
     problem: Problem
     search: Search
@@ -145,7 +144,7 @@ class Path:
         self._report()
 
     def _report(self) -> None:
-        """Tell of the models that could not be fitted."""
+        """Warn of the models that could not be fitted."""
         if self.best < 0:
             raise next(iter(self.errors.values()))
         for t, error in self.errors.items():
@@ -159,22 +158,22 @@ class Path:
         return self._starts[min(self._starts, key=lambda tried: abs(tried - t))]
 
     def _judge(self, t: float, fitted: list[Fitted]) -> bool:
-        """Take in a model and tell the search of it; return whether it could be fitted."""
+        """Record a model in the path and in the search; return whether it could be fitted."""
         seconds = sum(part.seconds for part in fitted)
         if error := next((part.error for part in fitted if part.error), None):
             self.errors[t] = error
             self._append(Judged(t, seconds))
-            self.search.tell(t, None)
+            self.search.record(t, None)
             return False
         problem, main = self.problem, fitted[0]
-        cut = own_cut(main.model)
-        on_fit = problem.profile(main.on_fit, cut, problem.parts[0].fit)
+        threshold = own_threshold(main.model)
+        on_fit = problem.profile(main.on_fit, threshold, problem.parts[0].fit)
         rows = problem.judged
         if rows is None:
             scores, profile = main.on_fit, on_fit
         else:
             scores = np.concatenate([part.on_judge for part in fitted if part.on_judge is not None])
-            profile = problem.profile(scores, cut, rows)
+            profile = problem.profile(scores, threshold, rows)
         step = Judged(t, seconds, on_fit, float(f_measure(profile, problem.beta)))
         if self.tune:
             y, weight = problem.truth(rows)
@@ -183,17 +182,17 @@ class Path:
             self.best, self.model, self.scores = len(self.steps), main.model, scores
         self._append(step)
         curve = self._curve(t, main.model, scores) if isinstance(self.search, ScoredCone) else None
-        self.search.tell(t, profile, curve)
+        self.search.record(t, profile, curve)
         return True
 
-    def _curve(self, t: float, model: Any, scores: FloatArray) -> CutCurve | None:
-        """Return the F of a model at all its cuts; None if no row to find would be found at any."""
+    def _curve(self, t: float, model: Any, scores: FloatArray) -> ThresholdCurve | None:
+        """Return the F of a model at all thresholds; None if no positive row would be found at any."""
         problem = self.problem
         y, weight = problem.truth(problem.judged)
         margin, given = margin_of(model, scores, problem.default)
         positive = y != problem.default
         right = positive & (given == y)
-        return CutCurve(t, margin, positive, right, weight, problem.beta) if right.any() else None
+        return ThresholdCurve(t, margin, positive, right, weight, problem.beta) if right.any() else None
 
     def _worth(self, step: Judged) -> float:
         return step.f_tuned if self.tune else step.f
@@ -209,7 +208,7 @@ class Path:
         return certified_bound(cones(t, pooled(t, profile, beta), beta, self.search.epsilon))
 
     def _regret(self, t: FloatArray, profile: ErrorProfile) -> FloatArray:
-        """Return how much less the weighted error at each t would be with the best model of the path."""
+        """Return the weighted error at each t less that of the best model of the path."""
         on_fn, on_fp = class_weights(t[:, None], self.problem.beta)
         error = on_fn * profile.fn + on_fp * profile.fp
         return np.diagonal(error) - np.nanmin(error, axis=1)
@@ -221,7 +220,7 @@ class Path:
         return np.array([np.nan if s.profile is None else f_measure(s.profile, beta) for s in self.steps])
 
     def gap(self, index: int) -> float:
-        """Return how much less than the bound the F of a model is, on the rows it was fitted on."""
+        """Return the bound less the F of a model, on the rows it was fitted on."""
         return float(self.bounds[-1] - self.f_fit[index])
 
     def columns(self) -> dict[str, FloatArray]:
@@ -251,7 +250,7 @@ class Path:
 
 
 def _starts_warm(model: Any) -> bool:
-    """Whether a fit can start from a model's coefficients.
+    """Return whether a fit can start from a model's coefficients.
 
     An ensemble's warm start is another thing: it keeps its members, which were fitted with other weights.
     """

@@ -1,4 +1,4 @@
-"""Which class weights to try next? Searches over t, told the errors that each t gave."""
+"""Searches over t: the class weights to try next, given the errors at those tried."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from scarce.fmeasure._promise import CutCurve, promised_f
+from scarce.fmeasure._predicted_f import ThresholdCurve, predicted_f
 from scarce.fmeasure.bounds import Envelope, ErrorProfile, cones, f_measure
 
 __all__ = ["SEARCHES", "Search", "new_search"]
@@ -16,13 +16,13 @@ __all__ = ["SEARCHES", "Search", "new_search"]
 _SAME = 1e-6
 # Peaks of the envelope that differ by less are equally high: equal models give equal cones.
 _TIE = 1e-12
-# Where scores may be promising, and how far from a model that was tried another one is worth its fit.
+# The t at which F is predicted, and how far from a model that was tried another one is worth its fit.
 _PLACES = np.arange(1, 1000) / 1000
 _APART = 0.005
 
 
 class Search(ABC):
-    """Ask it for t, fit models with their weights, tell it the errors, and so on until it asks for none."""
+    """A search: `ask` it for t, fit models with their weights, `record` the errors, until it asks for none."""
 
     def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0, floor: float = 0.0) -> None:
         self.n_models = n_models
@@ -35,10 +35,11 @@ class Search(ABC):
 
     def ask(self, count: int = 1) -> list[float]:
         """Return at most `count` new t; none if there is nothing left to try."""
-        return self._ask(min(count, self.n_models - len(self.tried)))
+        count = min(count, self.n_models - len(self.tried))
+        return self._ask(count) if count > 0 else []
 
-    def tell(self, t: float, profile: ErrorProfile | None, curve: CutCurve | None = None) -> None:
-        """Take in the errors at `t`, or None if no model could be fitted there, and what other cuts would give."""
+    def record(self, t: float, profile: ErrorProfile | None, curve: ThresholdCurve | None = None) -> None:
+        """Take in the errors at `t`, or None if no model could be fitted there, and the F at other thresholds."""
         self.tried.append(t)
         self.f.append(np.nan if profile is None else float(f_measure(profile, self.beta)))
 
@@ -47,7 +48,7 @@ class Search(ABC):
 
 
 class Grid(Search):
-    """Parambath et al. (2014): evenly spaced, whatever the errors are."""
+    """Evenly spaced t, whatever the errors are (Parambath et al., 2014)."""
 
     def _ask(self, count: int) -> list[float]:
         first = len(self.tried)
@@ -55,23 +56,23 @@ class Grid(Search):
 
 
 class Cone(Search):
-    """CONE: halve the interval of tried t above which the envelope of all cones is highest."""
+    """CONE: halve the interval of tried t above which the envelope of all cones is highest (Metzler, 2019)."""
 
     def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0, floor: float = 0.0) -> None:
         super().__init__(n_models, beta, epsilon, floor)
         self.envelope = Envelope.start()
 
-    def tell(self, t: float, profile: ErrorProfile | None, curve: CutCurve | None = None) -> None:
-        super().tell(t, profile)
+    def record(self, t: float, profile: ErrorProfile | None, curve: ThresholdCurve | None = None) -> None:
+        super().record(t, profile)
         if profile is not None:
-            self.envelope = self.envelope.cut(cones(t, profile, self.beta, self.epsilon))
+            self.envelope = self.envelope.lowered_by(cones(t, profile, self.beta, self.epsilon))
 
     def _ask(self, count: int) -> list[float]:
         return [] if self.envelope.maximum < self.best - _TIE else self._halve(count, [])
 
     @property
     def best(self) -> float:
-        """The highest F that was told."""
+        """The highest F recorded."""
         return max((f for f in self.f if not np.isnan(f)), default=0.0)
 
     def _halve(self, count: int, asked: list[float]) -> list[float]:
@@ -81,7 +82,7 @@ class Cone(Search):
             if right - left < _SAME:
                 break
             asked.append((left + right) / 2)
-            # The next of a batch goes elsewhere, as if this one had taught nothing.
+            # The next of a batch goes elsewhere, as if nothing were known of this one.
             ends = np.sort([*ends, asked[-1]])
         return asked
 
@@ -103,18 +104,18 @@ class Cone(Search):
 
 
 class ScoredCone(Cone):
-    """CONE that is told the scores of rows left out, too: first it goes where they promise more than the best F.
+    """CONE with the scores of rows left out: first it goes where they predict more than the best F.
 
-    Errors at a model's own cut say little of where the best t is, if the model is not an exact learner; its F at other
-    cuts says more. Only where nothing more is promised the interval below the highest cones is halved.
+    If the model is not an exact learner, its F at other thresholds shows better where the best t is than the errors at
+    its own. Only if no higher F is predicted, the interval below the highest cones is halved.
     """
 
     def __init__(self, n_models: int, beta: float = 1.0, epsilon: float = 0.0, floor: float = 0.0) -> None:
         super().__init__(n_models, beta, epsilon, floor)
-        self.curves: list[CutCurve] = []
+        self.curves: list[ThresholdCurve] = []
 
-    def tell(self, t: float, profile: ErrorProfile | None, curve: CutCurve | None = None) -> None:
-        super().tell(t, profile)
+    def record(self, t: float, profile: ErrorProfile | None, curve: ThresholdCurve | None = None) -> None:
+        super().record(t, profile)
         if curve is not None:
             self.curves = sorted([*self.curves, curve], key=lambda each: each.t)
 
@@ -126,9 +127,9 @@ class ScoredCone(Cone):
         return asked if self.envelope.maximum < self.best - _TIE else self._halve(count, asked)
 
     def _most_promising(self, asked: list[float]) -> float | None:
-        """Return where the highest F is promised, in the middle of its widest plateau; None if no higher one is."""
+        """Return the t of the highest F predicted, in the middle of its widest plateau; None if no higher one is."""
         near = np.abs(_PLACES[:, None] - [*self.tried, *asked]).min(axis=1) < _APART - _TIE
-        f = np.where(near, 0.0, promised_f(self.curves, _PLACES, self.beta))
+        f = np.where(near, 0.0, predicted_f(self.curves, _PLACES, self.beta))
         if f.max() <= self.best:
             return None
         top = np.flatnonzero(f >= f.max() - _TIE)
@@ -137,7 +138,7 @@ class ScoredCone(Cone):
 
 
 class Bisection(Search):
-    """Narasimhan et al. (2015), with a model for each t: the best F is where F at t falls below t."""
+    """Bisection for the t at which F falls below t, with a model for each t (Narasimhan et al., 2015)."""
 
     def _ask(self, count: int) -> list[float]:
         known = [(t, f) for t, f in zip(self.tried, self.f, strict=True) if not np.isnan(f)]
@@ -178,6 +179,6 @@ def new_search(
     *,
     scored: bool = False,
 ) -> Search:
-    """Return a search by name; one that is told scores, if it can make use of them."""
+    """Return a search by name; one that uses scores, if there are any and it can."""
     kind = ScoredCone if scored and name == "cone" else SEARCHES[name]
     return kind(n_models, beta, epsilon, floor)

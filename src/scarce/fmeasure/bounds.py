@@ -1,13 +1,14 @@
-"""How high can the F-measure still be? Bounds on it, from the errors of classifiers fitted with known class weights.
+"""Bounds on the F-measure, from the errors of classifiers fitted with known class weights.
 
-A classifier fitted with the weight ``1 + β² - t`` on positive rows and ``t`` on negative ones tells more than its own
-F: it says how much better *any* classifier of its family can be. In the plane of t and F each such classifier makes a
-cone, above which no optimum lies. All is in closed form; nothing is sampled.
+A classifier fitted with the weight ``1 + β² - t`` on positive rows and ``t`` on negative ones bounds the F of *any*
+classifier of its family. In the plane of t and F each such classifier makes a cone, above which no optimum lies. All is
+in closed form; nothing is sampled.
 
-What is certified, and when: let every classifier have, on the rows that its errors are counted on, a weighted error of
-at most `epsilon` more than the least one in its family. Then the best F of the family on these rows is at most
-:func:`certified_bound`. That bound reads the cones where F = t, and only there they hold: the thesis states them for
-all t, which is false. So the highest point of :func:`upper_envelope`, which guides a search, is a looser bound.
+The bound is certified under one condition: let every classifier have, on the rows that its errors are counted on, a
+weighted error of at most `epsilon` more than the least one in its family. Then the best F of the family on these rows
+is at most :func:`certified_bound`. That bound reads the cones where F = t, and only there they hold: the thesis states
+them for all t, which is false. So the highest point of :func:`upper_envelope`, which guides a search, is a looser
+bound.
 
 With more than two classes the same formulas hold for :func:`micro_f_parambath`, where one class is the default.
 
@@ -27,6 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import fbeta_score
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from scarce._typing import FloatArray, Label
+
 __all__ = [
     "Cones",
     "Envelope",
@@ -44,14 +47,17 @@ __all__ = [
     "upper_envelope",
 ]
 
-FloatArray = NDArray[np.float64]
-
 
 class ErrorProfile(NamedTuple):
     """The errors of a classifier, or of several, as shares of all rows.
 
     With more than two classes "positive" is every class but the default one, and a false negative is a row of such a
     class that is not given its own class.
+
+    See Also
+    --------
+    error_profile : The profile of predictions.
+    cones : The cones of profiles.
     """
 
     fn: Any
@@ -64,12 +70,12 @@ class ErrorProfile(NamedTuple):
         return 1 - self.positives
 
     def denominator(self, beta: float) -> Any:
-        """Return that of F over (1 + β²): 1/Φ in the thesis."""
+        """Return the denominator of F over (1 + β²): 1/Φ in the thesis."""
         return (1 + beta**2) * self.positives - self.fn + self.fp
 
 
 def error_profile(
-    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = 1, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Label = 1, sample_weight: ArrayLike | None = None
 ) -> ErrorProfile:
     """Return the shares of false negatives, of false positives and of positive rows.
 
@@ -175,7 +181,14 @@ def difference_range(profile: ErrorProfile, beta: float = 1.0) -> tuple[Any, Any
 
 
 class Cones(NamedTuple):
-    """One cone for each classifier: at its own t the height, and to either side a line with the given slope."""
+    """One cone for each classifier: at its own t the height, and to either side a line with the given slope.
+
+    See Also
+    --------
+    cones : The cones of classifiers.
+    parambath_cones : The wider cones of Parambath et al.
+    scarce.plotting.ConeDisplay : Cones as a figure.
+    """
 
     t: FloatArray
     height: FloatArray
@@ -203,13 +216,13 @@ def cones(t: ArrayLike, profile: ErrorProfile, beta: float = 1.0, epsilon: float
     Parameters
     ----------
     t : array-like of shape (n_models,)
-        What gave each classifier its class weights.
+        The t of the class weights of each classifier.
     profile : ErrorProfile
         Their errors, as arrays of the same shape or as numbers.
     beta : float, default=1.0
-        How many times as much recall counts as precision.
+        The weight of recall relative to precision.
     epsilon : float, default=0.0
-        How much more the weighted error of a classifier may be than the least one in its family, in shares of rows.
+        The most by which the weighted error of a classifier may exceed the least in its family, in shares of rows.
 
     Examples
     --------
@@ -256,7 +269,12 @@ def pooled(t: ArrayLike, profile: ErrorProfile, beta: float = 1.0) -> ErrorProfi
 
 
 class Envelope(NamedTuple):
-    """A piecewise linear function on [0, 1]: the lowest of all cones, and never more than 1."""
+    """A piecewise linear function on [0, 1]: the lowest of all cones, and never more than 1.
+
+    See Also
+    --------
+    upper_envelope : The envelope of given cones.
+    """
 
     t: FloatArray
     f: FloatArray
@@ -266,7 +284,7 @@ class Envelope(NamedTuple):
         """Return 1 everywhere."""
         return cls(np.array([0.0, 1.0]), np.ones(2))
 
-    def cut(self, cone: Cones) -> Self:
+    def lowered_by(self, cone: Cones) -> Self:
         """Return the lower of this function and one cone."""
         t, f = self
         peak = float(cone.t[0])
@@ -293,12 +311,16 @@ class Envelope(NamedTuple):
 
     @property
     def area(self) -> float:
-        """The area under it: 1 says nothing, and less is tighter."""
+        """The area under it: 1 is no bound at all, and less is tighter."""
         return float(np.trapezoid(self.f, self.t))
 
 
 def upper_envelope(of: Cones) -> Envelope:
-    """Return what no classifier can be above, at every t: the exact lowest line of all cones.
+    """Return the exact lowest line of all cones, which no classifier can be above at any t.
+
+    See Also
+    --------
+    certified_bound : The bound on the best F that these cones give.
 
     Examples
     --------
@@ -311,12 +333,12 @@ def upper_envelope(of: Cones) -> Envelope:
     """
     envelope = Envelope.start()
     for i in range(len(of.t)):
-        envelope = envelope.cut(Cones(*(part[i : i + 1] for part in of)))
+        envelope = envelope.lowered_by(Cones(*(part[i : i + 1] for part in of)))
     return envelope
 
 
 def certified_bound(of: Cones) -> float:
-    """Return what the best F of the family is at most: where the lowest of all cones last meets F = t, or 1."""
+    """Return an upper bound of the best F of the family: where the lowest of all cones last meets F = t, or 1."""
     if (of.right < 1).all():
         return float(of.diagonal().min(initial=1.0))
     # Steeper cones, as Parambath's, leave the diagonal and come back to it; together they may cover it all the same.

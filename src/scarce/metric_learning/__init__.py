@@ -1,4 +1,4 @@
-"""Which distance? Metrics learned from labelled rows, for few positives and for classes in general."""
+"""Distances learned from labelled rows, for few positives and for classes in general."""
 
 from scarce.metric_learning._classifiers import IMLKNN, MLFPKNN
 from scarce.metric_learning._iml import IML

@@ -6,20 +6,15 @@ from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.metric_learning._iml import IML
 from scarce.metric_learning._linear import RareMetric
 from scarce.metric_learning._mlfp import MLFP
 from scarce.neighbors import GammaKNN
-from scarce.objectives import Objective
 
 __all__ = ["IMLKNN", "MLFPKNN"]
-
-FloatArray = NDArray[np.float64]
 
 
 class _LearnedKNN(GammaKNN):
@@ -57,8 +52,8 @@ class MLFPKNN(_LearnedKNN):
     margin, mu : float, default=1.0 and 0.1
         As in :class:`MLFP`.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the cut of highest F1 on honest scores, which scales the metric by the best factor; 0.5 is the
-        vote of the paper, which leaves it as learned.
+        "default" is the threshold of highest F1 on honest scores, which scales the metric by the best factor; 0.5 is
+        the vote of the paper, which leaves the metric as learned.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -71,10 +66,16 @@ class MLFPKNN(_LearnedKNN):
     index_ : TransformedIndex
         The training rows by class.
 
+    See Also
+    --------
+    MLFP : The metric alone, as a transformer.
+    IMLKNN : The same vote after a map for both classes.
+    scarce.neighbors.GammaKNN : The same vote with one factor for all features.
+
     Notes
     -----
-    Columns should be standardised. The honest score of a row is that among all other rows, under a metric learned from
-    the four fifths of the rows without it. `sample_weight` counts in the choice of the cut only.
+    Features should be standardised. The honest score of a row is that among all other rows, under a metric learned from
+    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only.
 
     References
     ----------
@@ -104,8 +105,8 @@ class MLFPKNN(_LearnedKNN):
         *,
         margin: float = 1.0,
         mu: float = 0.1,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
@@ -119,7 +120,7 @@ class MLFPKNN(_LearnedKNN):
         return MLFP(self.n_neighbors, margin=self.margin, mu=self.mu, pos_label=1)
 
     @property
-    def _cut_range(self) -> tuple[float, float]:
+    def _threshold_range(self) -> tuple[float, float]:
         # The metric has a scale of its own, so a factor above 1 need not push positive rows away.
         return 0.0, 1.0
 
@@ -155,11 +156,17 @@ class IMLKNN(_LearnedKNN):
     index_ : TransformedIndex
         The training rows by class.
 
+    See Also
+    --------
+    IML : The map alone, as a transformer.
+    MLFPKNN : The same vote with a metric for distances to positive rows.
+    scarce.neighbors.GammaKNN : The same vote in plain distances.
+
     Notes
     -----
-    Columns should be standardised. The honest score of a row is that among all other rows, after a map learned from
-    the four fifths of the rows without it. `sample_weight` counts in the choice of the cut only. In :meth:`explain` a
-    feature whose share is below 0 brings the two rows closer together, by way of the others.
+    Features should be standardised. The honest score of a row is that among all other rows, after a map learned from
+    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only. In
+    :meth:`explain` a feature whose share is below 0 brings the two rows closer together, by way of the others.
 
     References
     ----------
@@ -190,8 +197,8 @@ class IMLKNN(_LearnedKNN):
         *,
         margin: float = 1.0,
         lam: float = 1.0,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin

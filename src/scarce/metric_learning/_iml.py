@@ -6,16 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label
 from scarce.metric_learning._kernels import pair_pulls, pair_squares
 from scarce.metric_learning._linear import Loss, RareMetric, descend, neighbours_within, rivals_within, stray
 
 __all__ = ["IML"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _MAX_ITER = 200
 
@@ -24,8 +22,8 @@ class IML(RareMetric):
     """Metric learning from imbalanced classes: a linear map in which few rows weigh as much as many.
 
     The map brings the nearest rows of the same class within a distance of 1 and keeps the nearest rows of the other
-    class beyond, by a margin. What positive rows lose is weighted by the share of negative ones and the other way
-    round. k nearest neighbours follow, as in :class:`IMLKNN`.
+    class beyond, by a margin. The losses of positive rows are weighted by the share of negative ones, and the other
+    way round. k nearest neighbours follow, as in :class:`IMLKNN`.
 
     Parameters
     ----------
@@ -49,6 +47,11 @@ class IML(RareMetric):
     n_iter_ : int
         The iterations of L-BFGS.
 
+    See Also
+    --------
+    IMLKNN : γk-NN after this map.
+    LMNN : A map for any number of classes, each row counting the same.
+
     Notes
     -----
     With L the map, M = LᵀL and w = 1 - (share of the own class), L-BFGS from the identity lowers::
@@ -56,7 +59,7 @@ class IML(RareMetric):
         Σ w [d_M²(x, x') - 1]₊  +  Σ w [1 + margin - d_M²(x, x'')]₊  +  lam ‖M - I‖²
 
     over each row x, its nearest rows x' of the same class in plain distance, and its nearest rows x'' of the other
-    class under M, sought anew at each step. Columns should be standardised, as the distance of 1 supposes. A positive
+    class under M, sought anew at each step. Features should be standardised, as the distance of 1 supposes. A positive
     row that is alone has no x'. The map does not depend on the order of the rows.
 
     References
@@ -70,7 +73,7 @@ class IML(RareMetric):
     >>> from scarce.metric_learning import IML
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
-    >>> y = (X[:, 0] > 1.5).astype(int)  # the other two columns are noise
+    >>> y = (X[:, 0] > 1.5).astype(int)  # the other two features are noise
     >>> IML().fit(X, y).transform(X).std(axis=0).argmax()
     np.int64(0)
     """
@@ -82,7 +85,7 @@ class IML(RareMetric):
         "pos_label": [str, Real, "boolean", None],
     }
 
-    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, lam: float = 1.0, pos_label: Any = None) -> None:
+    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, lam: float = 1.0, pos_label: Label = None) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
         self.lam = lam

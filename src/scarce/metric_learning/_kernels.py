@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
@@ -123,7 +122,7 @@ def positive_margin(
     negative : ndarray of shape (n, k)
         The squared plain distances to the nearest negative rows, padded with infinity.
     weight : ndarray of shape (n,)
-        What each triplet of a row counts; below 0 for negative rows, whose positive neighbours are to be far.
+        The weight of each triplet of a row; below 0 for negative rows, whose positive neighbours are to be far.
     margin : float
         By how much the right class is to be nearer.
     """

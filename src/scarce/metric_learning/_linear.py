@@ -1,4 +1,4 @@
-"""What the metric learners share: a linear map whose factor L-BFGS finds."""
+"""The base of the metric learners: a linear map whose factor L-BFGS finds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from scarce._typing import FloatArray, IntArray, Label, Labels, MatrixLike
 from scarce.metric_learning._kernels import nearest_rivals, project
 from scarce.neighbors import ClassIndex
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 
@@ -27,16 +25,16 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     """A linear map learned from labelled rows, after which the plain distance is the learned one."""
 
     components_: FloatArray
-    classes_: NDArray[Any]
+    classes_: Labels
     n_iter_: int
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: Any) -> Self:
         """Learn the map.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The rows, with columns of like scale.
+            The rows, with features of like scale.
         y : array-like of shape (n_samples,)
             Their classes.
 
@@ -66,7 +64,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _learn(self, X: FloatArray, y: IntArray) -> tuple[FloatArray, int]:
         """Return the map, of shape (n_components, n_features), and the iterations it took."""
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: MatrixLike) -> FloatArray:
         """Return the rows times the map, of shape (n_samples, n_components)."""
         check_is_fitted(self)
         return project(validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False), self.components_)
@@ -84,8 +82,8 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 class RareMetric(LinearMetric):
     """A map for two classes, of which one is the positive."""
 
-    pos_label: Any
-    pos_label_: Any
+    pos_label: Label
+    pos_label_: Label
 
     def _target(self, y: NDArray[Any], code: IntArray) -> IntArray:
         if len(self.classes_) > 2:
@@ -102,7 +100,7 @@ class RareMetric(LinearMetric):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # Not a classifier, but scikit-learn's checks ask here whether more than two classes will do.
+        # Not a classifier, but scikit-learn's checks read here whether more than two classes are allowed.
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 

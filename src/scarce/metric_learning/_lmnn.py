@@ -6,17 +6,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray
 from scarce.metric_learning._kernels import large_margin, pair_squares
 from scarce.metric_learning._linear import LinearMetric, Loss, descend, neighbours_within, rivals_within
 
 __all__ = ["LMNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Of the rows of other classes only the nearest so many can be impostors of a row, until they are sought again.
 _RIVALS = 30
@@ -56,6 +54,7 @@ class LMNN(LinearMetric):
 
     See Also
     --------
+    IML : A map for two classes of which one is rare.
     sklearn.neighbors.NeighborhoodComponentsAnalysis : A map for the same purpose, slower from some hundred rows on.
 
     Notes
@@ -79,7 +78,7 @@ class LMNN(LinearMetric):
     >>> from scarce.metric_learning import LMNN
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 10))
-    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)  # the other eight columns are noise
+    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)  # the other eight features are noise
     >>> plain = KNeighborsClassifier(3).fit(X[:100], y[:100]).score(X[100:], y[100:])
     >>> learned = make_pipeline(LMNN(), KNeighborsClassifier(3)).fit(X[:100], y[:100]).score(X[100:], y[100:])
     >>> learned > plain

@@ -6,17 +6,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label
 from scarce.metric_learning._kernels import positive_margin
 from scarce.metric_learning._linear import Loss, RareMetric, descend
 from scarce.neighbors import ClassIndex
 
 __all__ = ["MLFP"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _MAX_ITER = 200
 
@@ -51,6 +49,11 @@ class MLFP(RareMetric):
     n_iter_ : int
         The iterations of L-BFGS.
 
+    See Also
+    --------
+    MLFPKNN : γk-NN with this metric.
+    IML : A map for the distances to both classes.
+
     Notes
     -----
     With w the weights, M = diag(w²) and d the plain distance, L-BFGS from w = 1 lowers::
@@ -62,7 +65,7 @@ class MLFP(RareMetric):
     where x⁺ and x⁻ are the nearest positive and negative rows of x, itself left out, in plain distance. The authors'
     program sums over all triplets, those of positive rows times the share of negative rows and those of negative rows
     times the share of positive ones: that gives both kinds the same weight in all, as the two means here do, but lets
-    mu fade with more rows. A positive row that is alone has no x⁺, and the first mean is then left out. Columns should
+    mu fade with more rows. A positive row that is alone has no x⁺, and the first mean is then left out. Features should
     be standardised, as the margin supposes. The weights do not depend on the order of the rows.
 
     References
@@ -76,7 +79,7 @@ class MLFP(RareMetric):
     >>> from scarce.metric_learning import MLFP
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
-    >>> y = (X[:, 0] > 1.5).astype(int)  # the other two columns are noise
+    >>> y = (X[:, 0] > 1.5).astype(int)  # the other two features are noise
     >>> MLFP().fit(X, y).components_.diagonal().argmax()
     np.int64(0)
     """
@@ -88,7 +91,7 @@ class MLFP(RareMetric):
         "pos_label": [str, Real, "boolean", None],
     }
 
-    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, mu: float = 0.1, pos_label: Any = None) -> None:
+    def __init__(self, n_neighbors: int = 3, *, margin: float = 1.0, mu: float = 0.1, pos_label: Label = None) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
         self.mu = mu
@@ -118,7 +121,7 @@ class MLFP(RareMetric):
 
 
 def _triplet_weights(y: IntArray, positives: IntArray, squares: FloatArray) -> FloatArray:
-    """Return what a triplet of each row counts, so that those of each class count 1/2; below 0 for negative rows."""
+    """Return the weight of a triplet of each row: those of each class sum to 1/2; below 0 for negative rows."""
     triplets = (positives >= 0).sum(axis=1) * np.isfinite(squares).sum(axis=1)
     in_all = np.maximum(np.bincount(y, weights=triplets), 1)
     return np.where(y == 1, 0.5, -0.5) / in_all[y]

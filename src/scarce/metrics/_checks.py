@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from scarce._typing import BoolArray, FloatArray, IntArray
-
-Label = bool | int | float | str
+from scarce._typing import BoolArray, FloatArray, IntArray, Label
 
 
 def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any]:

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from scarce._sweep import check_gains, check_weight
-from scarce._typing import BoolArray, FloatArray
-from scarce.metrics._checks import Label, check_column, check_labels, mass_of
+from scarce._typing import BoolArray, FloatArray, Label
+from scarce.metrics._checks import check_column, check_labels, mass_of
 
 
 def gmean_score(

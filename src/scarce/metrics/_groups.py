@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from scarce._typing import BoolArray, FloatArray, IntArray
-from scarce.metrics._checks import Label, check_column, check_labels, rows_by_code
+from scarce._typing import BoolArray, FloatArray, IntArray, Label
+from scarce.metrics._checks import check_column, check_labels, rows_by_code
 
 
 def group_precision_at_k(

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from scarce._sweep import FloatArray, check_weight
-from scarce.metrics._checks import Label, check_column, check_labels, mass_of
+from scarce._sweep import check_weight
+from scarce._typing import FloatArray, Label
+from scarce.metrics._checks import check_column, check_labels, mass_of
 
 
 def precision_at_k(

@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from scarce.metrics._checks import Label
+from scarce._typing import Estimator, Label, MatrixLike
 from scarce.metrics._decisions import gmean_score, profit_score
 from scarce.metrics._ranking import precision_at_k, recall_at_k, value_at_k
 
@@ -80,7 +80,7 @@ class ProfitScorer:
     def __repr__(self) -> str:
         return "profit_scorer()" if self.pos_label is None else f"profit_scorer(pos_label={self.pos_label!r})"
 
-    def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, gains: Any = None) -> float:
+    def __call__(self, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, gains: Any = None) -> float:
         """Return the profit of the estimator's predictions."""
         if gains is None:
             raise ValueError(
@@ -108,9 +108,9 @@ def profit_scorer(pos_label: Label | None = None) -> ProfitScorer:
     return ProfitScorer(pos_label)
 
 
-def predict_for_profit(estimator: Any, X: Any, gains: ArrayLike) -> NDArray[Any]:
+def predict_for_profit(estimator: Estimator, X: MatrixLike, gains: ArrayLike) -> NDArray[Any]:
     """Return the predictions of a fitted estimator, or of a pipeline or search, by gains if it takes them."""
-    model = getattr(estimator, "best_estimator_", estimator)  # the predict of a search takes no metadata
+    model: Estimator = getattr(estimator, "best_estimator_", estimator)  # the predict of a search takes no metadata
     last = model[-1] if isinstance(model, Pipeline) else model
     takes_gains = "gains" in signature(last.predict).parameters
     if takes_gains and getattr(last, "threshold", "default") == "default":

@@ -14,21 +14,18 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._class_rows import Evidence, RowsByClass
-from scarce.objectives import Objective
+from scarce.neighbors._search import ClassFit, RowsByClass
 
 __all__ = ["CCNND"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-
 
 class CCNND(RareEventClassifier):
-    """CCNND: nearest-neighbour distances, judged by what is usual within each class.
+    """CCNND: nearest-neighbour distances, compared with those that are usual within each class.
 
-    For a row and each class take the distances to its k nearest rows of the class. The share of the class's own rows
-    whose k nearest of the class are all farther off says how well the row fits, and the class of the largest share
+    For a row and each class take the distances to its k nearest rows of the class. The fit of the row is the share
+    of the class's own rows whose k nearest of the class are all farther off, and the class of the largest share
     wins. A class of few, scattered rows is thus not at a disadvantage, and since classes are looked at one by one,
     rows and classes can be added and removed at any time.
 
@@ -42,7 +39,7 @@ class CCNND(RareEventClassifier):
     n_jobs : int, default=None
         Threads for scoring.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the rule above. Anything else cuts the score.
+        "default" is the rule above, 0 or a number next to it.
     pos_label : label, default=None
         The class to find; None is the rarer one of those stored. In a stream that may change, so name it.
 
@@ -57,18 +54,23 @@ class CCNND(RareEventClassifier):
     threshold_ : float
         A row is called positive if its score is greater; None unless there are two classes.
 
+    See Also
+    --------
+    ClassConfidenceKNN : Votes by densities within the classes.
+    GammaKNN : A vote in which positive rows seem closer.
+
     Notes
     -----
-    The score is the difference of the shares of the positive and the negative class. The default cut is 0.
+    The score is the difference of the shares of the positive and the negative class. The default threshold is 0.
 
-    What the paper leaves open is decided so. A row that is equally far counts half. Of classes with equal shares the
-    one to which the row is nearer wins, relative to the mean distance within the class, then the larger one. In the
-    score this relative distance is so small a part that it only orders rows of equal difference. A class of fewer than
-    k + 1 rows is compared in fewer distances. One of a single row, for which there are none, in its distance to the
-    nearest row of another class. The text of the paper once says "less" for distances that its formula wants greater;
-    the formula is right. The shares are not probabilities and do not add up to 1.
+    These are our choices where the paper leaves one. A row that is equally far counts half. Of classes with equal
+    shares the one to which the row is nearer wins, relative to the mean distance within the class, then the larger one.
+    In the score this relative distance is so small a part that it only orders rows of equal difference. A class of
+    fewer than k + 1 rows is compared in fewer distances. One of a single row, for which there are none, in its distance
+    to the nearest row of another class. The text of the paper once has "less" for distances that are greater in its
+    formula; the formula is right. The shares are not probabilities and do not add up to 1.
 
-    Distances are Euclidean, so columns should be scaled. `sample_weight` says how much a row counts in the choice of
+    Distances are Euclidean, so features should be scaled. `sample_weight` is how much a row counts in the choice of
     the threshold, not how many copies of it exist.
 
     After any calls of `partial_fit` and `forget` the model is the same, to the last bit, as one fitted at once on the
@@ -109,8 +111,8 @@ class CCNND(RareEventClassifier):
         *,
         max_per_class: int | None = None,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.max_per_class = max_per_class
@@ -121,7 +123,7 @@ class CCNND(RareEventClassifier):
     # Rows come and go --------------------------------------------------------------------------------------
 
     def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Add rows. New classes may appear at any time.
 
@@ -196,7 +198,7 @@ class CCNND(RareEventClassifier):
 
     @property
     def class_count_(self) -> IntArray:
-        """How many rows of each class there are."""
+        """The number of rows of each class."""
         return self._stored.sizes
 
     @property
@@ -213,7 +215,7 @@ class CCNND(RareEventClassifier):
         self.classes_ = classes
         self._stored = RowsByClass(self.n_features_in_, self.n_neighbors, len(classes))
         self._arrived = 0
-        self._cut_needs_more = False
+        self._threshold_needs_more = False
 
     def _add(self, X: NDArray, code: IntArray, weight: FloatArray | None) -> None:
         number = self._arrived + np.arange(len(X))
@@ -221,12 +223,12 @@ class CCNND(RareEventClassifier):
         self._arrived += len(X)
 
     def _settle(self) -> Self:
-        """Bring up to date what depends on which rows there are."""
+        """Update the classes and the positive label, and mark the threshold as due."""
         self.classes_ = self.classes_[self.class_count_ > 0]
         self._stored.drop_empty()
         two = len(self.classes_) == 2
         self.pos_label_ = self.classes_[self._positive_code(self.class_count_)] if two else None
-        self._cut_is_due = True
+        self._threshold_is_due = True
         return self
 
     def _with_new(self, labels: NDArray) -> NDArray:
@@ -251,13 +253,13 @@ class CCNND(RareEventClassifier):
                 f"n_neighbors was {self._stored.k} when the first rows came and is {self.n_neighbors} now. Set it "
                 "back, or call fit."
             )
-        if self._cut_needs_more:
+        if self._threshold_needs_more:
             raise ValueError(
                 "The threshold was chosen with gains or periods, which are not kept. Call fit with all rows, or give "
                 "a threshold that needs neither."
             )
 
-    def _warn_of_small(self, which: NDArray[np.bool_], stacklevel: int) -> None:
+    def _warn_of_small(self, which: BoolArray, stacklevel: int) -> None:
         for label, n in zip(self.classes_[which], self.class_count_[which], strict=True):
             instead = f"{n - 1} are compared" if n > 1 else "the distance to the nearest row of another class is taken"
             warnings.warn(
@@ -270,30 +272,30 @@ class CCNND(RareEventClassifier):
 
     @property
     def threshold_(self) -> Any:
-        """The cut of the score; None unless there are two classes."""
-        if self._cut_is_due:
+        """The threshold on the score; None unless there are two classes."""
+        if self._threshold_is_due:
             if len(self.classes_) == 2:
                 code, weight = self._stored.in_order()
-                # Without X: what the stored rows have to say of each other is known.
+                # Without X: the leave-one-out scores of the stored rows are known.
                 self.threshold_ = super()._choose_threshold(None, self._sides[code], weight, None, None)
             else:
                 self.threshold_ = None
-        return self._cut
+        return self._threshold
 
     @threshold_.setter
     def threshold_(self, value: Any) -> None:
-        self._cut = value
-        self._cut_is_due = False
+        self._threshold = value
+        self._threshold_is_due = False
 
     def _choose_threshold(
         self,
-        X: Any,
+        X: Rows,
         y: IntArray,
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
     ) -> float | None:
-        self._cut_needs_more = gains is not None or period is not None
+        self._threshold_needs_more = gains is not None or period is not None
         kept = self.rows_
         if len(kept) < len(y):  # the others are out of the window
             X, y = X[kept], y[kept]
@@ -330,7 +332,7 @@ class CCNND(RareEventClassifier):
         scores[kept] = honest
         return scores
 
-    def _combine(self, found: Evidence) -> FloatArray:
+    def _combine(self, found: ClassFit) -> FloatArray:
         counts, ratio = found.counts, found.ratio
         sizes = np.maximum(found.sizes, 1)
         if len(self.classes_) > 2:
@@ -348,14 +350,14 @@ class CCNND(RareEventClassifier):
         return (difference + finer / 4) / (2 * n_negative * n_positive)
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
-        # (1 + p⁺ - p⁻) / 2 at the default cut; around another, each side is stretched to reach from 1/2 to its end.
-        cut = self.threshold_
-        if not -1 < cut < 1:
+        # (1 + p⁺ - p⁻) / 2 at the default threshold; around another, each side is stretched from 1/2 to its end.
+        threshold = self.threshold_
+        if not -1 < threshold < 1:
             return super()._positive_share(score)
-        beyond = score - cut
-        return np.clip(0.5 + 0.5 * beyond / np.where(beyond > 0, 1 - cut, 1 + cut), 0, 1)
+        beyond = score - threshold
+        return np.clip(0.5 + 0.5 * beyond / np.where(beyond > 0, 1 - threshold, 1 + threshold), 0, 1)
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row how it fits each class.
 
         Returns
@@ -370,12 +372,12 @@ class CCNND(RareEventClassifier):
                 usual; and `neighbors`, the nearest rows by their number in the order of arrival, with distances.
         """
         X = self._check_X(X, reset=False).astype(np.float64)
-        told: list[dict[str, Any]] = [{"score": score, "classes": []} for score in self._score(X).tolist()]
+        out: list[dict[str, Any]] = [{"score": score, "classes": []} for score in self._score(X).tolist()]
         for code, label in enumerate(self.classes_.tolist()):
             rows, spread = self._stored.classes[code], self._stored.spread(code)
             distance, place = rows.kneighbors(X, len(spread.vectors))
             counts, ratio = spread.beside(distance)
-            for i, row in enumerate(told):
+            for i, row in enumerate(out):
                 near = zip(rows.number[place[:, i]].tolist(), distance[:, i].tolist(), strict=True)
                 row["classes"].append(
                     {
@@ -385,7 +387,7 @@ class CCNND(RareEventClassifier):
                         "neighbors": [{"row": n, "distance": d} for n, d in near],
                     }
                 )
-        return told
+        return out
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -15,20 +15,13 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._lazy import lazy_f1_cut
-from scarce.neighbors._multiclass import best_gammas, vote_scores
-from scarce.neighbors._transformed import TransformedIndex
-from scarce.objectives import Objective
+from scarce.neighbors._base import ROUNDING, SEARCH, bounded_ratio, voters
+from scarce.neighbors._search import ClassIndex, TransformedIndex, best_gammas, lazy_f1_threshold, vote_scores
 
 __all__ = ["GammaKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-
-# Distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
-_ROUNDING = 4 * np.finfo(np.float64).eps
 
 # Of how many negative rows one is searched for a first bound on the scores.
 _SOME = 8
@@ -47,16 +40,16 @@ class GammaKNN(RareEventClassifier):
     ----------
     n_neighbors : int, default=3
         How many neighbours vote.
-    gamma : float, "barandela" or None, default=None
+    gamma : float, "class_ratio" or None, default=None
         The factor. None chooses the γ in (0, gamma_max] of highest F1 on leave-one-out scores, exactly.
-        "barandela" is (n_positive / n_negative) ** (1 / n_features), the class-weighted k-NN of Barandela et al.
+        "class_ratio" is (n_positive / n_negative) ** (1 / n_features), as in :class:`ClassWeightedKNN`.
     gamma_max : float, default=1.0
         The largest γ to consider. Above 1 the rare class shrinks, which the paper found to overfit.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the cut of `gamma`. Anything else cuts the score itself and excludes `gamma`.
+        "default" is the threshold that `gamma` stands for. Anything else excludes `gamma`.
     tie : {"positive", "negative"}, default="positive"
-        Who wins where the vote is half and half, or where a positive and a negative row are equally far once γ is
-        applied. Two rows at distance 0 are taken for equally near: below γ = 1 the positive one is the nearer.
+        The class that wins where the vote is half and half, or where a positive and a negative row are equally far once
+        γ is applied. Two rows at distance 0 are taken for equally near: below γ = 1 the positive one is the nearer.
     metric : str or callable, default="minkowski"
         Any metric of scikit-learn's ``NearestNeighbors``.
     p : float, default=2
@@ -67,7 +60,7 @@ class GammaKNN(RareEventClassifier):
         Threads of a tree search. The brute-force search takes all cores.
     metric_transform : transformer or None, default=None
         A learned metric for the distances to positive rows, such as :class:`~scarce.metric_learning.MLFP`: they are
-        measured between what the transformer makes of query and row, those to negative rows as they are. A clone is
+        measured between the transformed query and row, those to negative rows as they are. A clone is
         fitted on the rows and on 1 for positive and 0 for negative; scikit-learn's ``FrozenEstimator`` keeps one that
         is fitted already. For two classes.
     pos_label : label, default=None
@@ -82,9 +75,15 @@ class GammaKNN(RareEventClassifier):
     metric_transform_ : transformer
         The fitted transformer, if there is one.
 
+    See Also
+    --------
+    ClassWeightedKNN : The same vote with the γ of the class sizes.
+    scarce.sampling.ResampledGammaKNN : A second γ, for synthetic positives.
+    scarce.metric_learning.MLFPKNN : A factor for each feature in place of one γ.
+
     Notes
     -----
-    `sample_weight` says how much a row counts in the choice of γ, not how many copies of it exist.
+    `sample_weight` is how much a row counts in the choice of γ, not how many copies of it exist.
 
     With a `metric_transform`, the honest score of a row is that among all other rows, under a metric learned from the
     four fifths of the rows without it. Such a score needs two rows of each class.
@@ -112,13 +111,10 @@ class GammaKNN(RareEventClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"barandela"}), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"class_ratio"}), None],
         "gamma_max": [Interval(Real, 0, None, closed="neither")],
         "tie": [StrOptions({"positive", "negative"})],
-        "metric": [str, callable],
-        "p": [Interval(Real, 0, None, closed="neither")],
-        "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
-        "n_jobs": [Integral, None],
+        **SEARCH,
         "metric_transform": [HasMethods(["fit", "transform"]), None],
     }
     _multi_class = True
@@ -132,14 +128,14 @@ class GammaKNN(RareEventClassifier):
         *,
         gamma: float | str | None = None,
         gamma_max: float = 1.0,
-        threshold: str | float | Objective = "default",
+        threshold: Threshold = "default",
         tie: str = "positive",
         metric: Any = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         metric_transform: Any = None,
-        pos_label: Any = None,
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.gamma = gamma
@@ -156,16 +152,14 @@ class GammaKNN(RareEventClassifier):
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         if self.gamma is not None and self.threshold != "default":
             raise ValueError(
-                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the cut. Give one of them."
+                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
         plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
         self.index_: Any = plain
         if self.metric_transform is not None:
             self.metric_transform_ = self._learn_metric(X, y)
             self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
-        self._k = min(self.n_neighbors, len(X))
-        if self._k < self.n_neighbors:
-            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        self._k = voters(self.n_neighbors, len(X))
         if len(self.index_.class_sizes) > 2:
             self._fit_multi_class(X, y, sample_weight)
         elif self.index_.class_sizes[1] < self._positive_order:
@@ -178,7 +172,7 @@ class GammaKNN(RareEventClassifier):
 
     @property
     def _positive_order(self) -> int:
-        """How many of the k neighbours must be positive."""
+        """The number of the k neighbours that must be positive."""
         return self._k // 2 + 1 if self.tie == "negative" else (self._k + 1) // 2
 
     @property
@@ -195,7 +189,7 @@ class GammaKNN(RareEventClassifier):
     def _ratio(self, index: ClassIndex | TransformedIndex, X: NDArray, skip: IntArray | None) -> FloatArray:
         positive = index.kth_distance(X, 1, self._positive_order, skip)
         negative = index.kth_distance(X, 0, self._negative_order, skip)
-        return _bounded_ratio(negative, positive)
+        return bounded_ratio(negative, positive)
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
@@ -225,15 +219,16 @@ class GammaKNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         if self.gamma is not None:
             sizes = self.index_.class_sizes
-            return self._cut_of(_barandela(sizes, self.n_features_in_)[1] if self.gamma == "barandela" else self.gamma)
+            by_ratio = self.gamma == "class_ratio"
+            return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
         if self.metric_transform is not None:
             honest = self._honest_scores(X, y, sample_weight)
-            return lazy_f1_cut(honest.__getitem__, honest, y, sample_weight, self._cut_range)
+            return lazy_f1_threshold(honest.__getitem__, honest, y, sample_weight, self._threshold_range)
         rows = np.arange(len(X))
         positive = self.index_.kth_distance(X, 1, self._positive_order, rows)
 
         def exact(some: IntArray) -> FloatArray:
-            return _bounded_ratio(self.index_.kth_distance(X[some], 0, self._negative_order, some), positive[some])
+            return bounded_ratio(self.index_.kth_distance(X[some], 0, self._negative_order, some), positive[some])
 
         # The nearest of some are no nearer than the nearest of all, and in many dimensions hardly farther.
         some = np.flatnonzero(y == 0)[::_SOME]
@@ -241,24 +236,24 @@ class GammaKNN(RareEventClassifier):
         place = np.where(np.isin(rows, some), np.searchsorted(some, rows), -1)
         near = sample.kth_distance(X, 0, self._negative_order, place)
         # A search may be off by rounding where rows are as good as equally far.
-        bound = _bounded_ratio(near * (1 + 1e-6), positive)
-        return lazy_f1_cut(exact, bound, y, sample_weight, self._cut_range)
+        bound = bounded_ratio(near * (1 + 1e-6), positive)
+        return lazy_f1_threshold(exact, bound, y, sample_weight, self._threshold_range)
 
     @property
-    def _cut_range(self) -> tuple[float, float]:
-        return 0.0, self._cut_of(self.gamma_max)
+    def _threshold_range(self) -> tuple[float, float]:
+        return 0.0, self._threshold_of(self.gamma_max)
 
-    def _cut_of(self, gamma: Any) -> float:
+    def _threshold_of(self, gamma: Any) -> float:
         """Return the threshold on the score that stands for γ, a little to the side of the loser of ties."""
-        cut = gamma / (1 + gamma)
-        return cut * (1 + _ROUNDING) if self.tie == "negative" else cut * (1 - _ROUNDING)
+        threshold = gamma / (1 + gamma)
+        return threshold * (1 + ROUNDING) if self.tie == "negative" else threshold * (1 - ROUNDING)
 
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         sizes = self.index_.class_sizes
         if self.gamma is None:
             self._gammas = best_gammas(self.index_, X, y, self._k, self.gamma_max, self.tie, sample_weight)
-        elif self.gamma == "barandela":
-            self._gammas = _barandela(sizes, self.n_features_in_)
+        elif self.gamma == "class_ratio":
+            self._gammas = _class_ratio(sizes, self.n_features_in_)
         else:
             self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
 
@@ -271,8 +266,8 @@ class GammaKNN(RareEventClassifier):
             return self._gammas
         return self.threshold_ / (1 - self.threshold_) if self.threshold_ < 1 else np.inf
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row who spoke for and against it.
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
+        """Return for each row the neighbours that decided its score.
 
         Returns
         -------
@@ -299,9 +294,9 @@ class GammaKNN(RareEventClassifier):
         euclidean = self.metric == "euclidean" or (self.metric == "minkowski" and self.p == 2)
         out = []
         for i, row in enumerate(X):
-            told: dict[str, Any] = {"score": float(score[i])}
+            explanation: dict[str, Any] = {"score": float(score[i])}
             for side, ((distance, number), order) in found.items():
-                told[side + "s"] = [
+                explanation[side + "s"] = [
                     {"row": int(n), "distance": float(d)} for n, d in zip(number[i], distance[i], strict=True) if n >= 0
                 ]
                 decider = number[i, order - 1]
@@ -309,12 +304,12 @@ class GammaKNN(RareEventClassifier):
                     parts = self._parts(side, row.astype(np.float64) - self.index_.row(decider))
                     if parts is not None:
                         shares = parts / (parts.sum() or 1.0)
-                        told[side + "_share"] = dict(zip(self._feature_names, shares.tolist(), strict=True))
-            out.append(told)
+                        explanation[side + "_share"] = dict(zip(self._feature_names, shares.tolist(), strict=True))
+            out.append(explanation)
         return out
 
     def _parts(self, side: str, difference: FloatArray) -> FloatArray | None:
-        """Return what each feature adds to a squared distance; None where a transform has no features to tell."""
+        """Return the part of each feature in a squared distance; None where a transform leaves no features to name."""
         if self.metric_transform is not None and (side == "positive") in self._transformed:
             return None
         return difference**2
@@ -323,7 +318,7 @@ class GammaKNN(RareEventClassifier):
     def _examples(cls) -> Iterator[Self]:
         yield cls()
         yield cls(1, gamma=0.5)
-        yield cls(4, gamma="barandela", tie="negative", algorithm="kd_tree")
+        yield cls(4, gamma="class_ratio", tie="negative", algorithm="kd_tree")
         yield cls(2, gamma_max=2.0, metric="manhattan")
         yield cls(metric_transform=StandardScaler())
 
@@ -341,16 +336,6 @@ class GammaKNN(RareEventClassifier):
         return tags
 
 
-def _barandela(sizes: IntArray, n_features: int) -> FloatArray:
+def _class_ratio(sizes: IntArray, n_features: int) -> FloatArray:
     """Return the fixed γ of each class: relative to the negative class of two, to the largest of more."""
     return (sizes / (sizes[0] if len(sizes) == 2 else sizes.max())) ** (1 / n_features)
-
-
-def _bounded_ratio(negative: FloatArray, positive: FloatArray) -> FloatArray:
-    """Return d⁻ / (d⁻ + d⁺): 1/2 where both are 0 or both are missing, which an infinite distance stands for."""
-    total = positive + negative
-    score = np.full(len(total), 0.5)
-    np.divide(negative, total, out=score, where=(total > 0) & np.isfinite(total))
-    score[np.isinf(positive) & np.isfinite(negative)] = 0.0
-    score[np.isinf(negative) & np.isfinite(positive)] = 1.0
-    return score

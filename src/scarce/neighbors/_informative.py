@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -13,24 +12,23 @@ from scipy.special import logsumexp
 from sklearn.metrics import f1_score
 
 from scarce._sklearn import Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._kernels_informative import SURE, add_log_products
-from scarce.neighbors._weighted import (
+from scarce.neighbors._base import describe, voters
+from scarce.neighbors._search import (
     SPARE,
+    SURE,
+    ClassIndex,
     Neighbors,
-    describe,
+    add_log_products,
     list_classes,
-    merge_classes,
+    merge_by_number,
     nearest_by_class,
     search_classes,
 )
-from scarce.objectives import Objective
 
 __all__ = ["InformativeKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _ROUNDS = 10
 _TAU = 0.5
@@ -51,7 +49,7 @@ class InformativeKNN(RareEventClassifier):
     **γ decides everything**, and no usable default of the paper is known. On eight public sets the mean g-mean at 9
     neighbours was .89 with γ = 0.25 times the mean squared distance to the nearest row, .81 with 1 times, .43 with 4
     times and .35 with 16 times, where hardly a positive row is found; the default is the best of these, on the same
-    test folds, and so a little flattered. Always choose `gamma` by cross-validation, for instance among .05, .1, .25,
+    test folds, and so a little too good. Always choose `gamma` by cross-validation, for instance among .05, .1, .25,
     .5 and 1.
 
     Parameters
@@ -68,7 +66,7 @@ class InformativeKNN(RareEventClassifier):
         γ as a multiple of the mean squared distance between a training row and its nearest other one. Copies of a
         row count once.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the vote, which is a cut of the score at 0.
+        "default" is the vote, which is a threshold of 0.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -83,6 +81,11 @@ class InformativeKNN(RareEventClassifier):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    ClassConfidenceKNN : All neighbours vote, by their density within the class.
+    LocallyWeightedNN : A learned weight for each training row.
+
     Notes
     -----
     The score is the margin of the votes, and below it, with less than half a vote, the margin of informativeness:
@@ -90,7 +93,7 @@ class InformativeKNN(RareEventClassifier):
 
     Honest scores with ``mode="local"`` are leave-one-out: the row is taken out of the neighbours, of the shares η and
     of the products. Only the scale of γ, for which labels are not used, still knows it. With ``mode="global"`` they
-    come from stratified cross-fitting, 5 folds: a row left out changes all shares, hence who votes, and from round to
+    come from stratified cross-fitting, 5 folds: a row left out changes all shares, hence the votes, and from round to
     round the factors of ever more rows, so that it would take a fit for each. `sample_weight` counts in objectives
     only.
 
@@ -111,7 +114,7 @@ class InformativeKNN(RareEventClassifier):
     >>> from scarce.neighbors import InformativeKNN
     >>> X, y = make_classification(400, weights=[0.9], random_state=0)
     >>> model = InformativeKNN(gamma=0.1).fit(X, y)
-    >>> [told["row"] for told in model.explain(X[:1])[0]["neighbors"] if told["votes"]]
+    >>> [row["row"] for row in model.explain(X[:1])[0]["neighbors"] if row["votes"]]
     [0]
     """
 
@@ -131,8 +134,8 @@ class InformativeKNN(RareEventClassifier):
         n_informative: int = 1,
         mode: str = "local",
         gamma: float = 0.25,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_informative = n_informative
@@ -147,9 +150,7 @@ class InformativeKNN(RareEventClassifier):
                 f"n_informative={self.n_informative} rows are chosen among n_neighbors={self.n_neighbors}. Take fewer "
                 "informative rows, or more neighbours."
             )
-        self._k = min(self.n_neighbors, len(X))
-        if self._k < self.n_neighbors:
-            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        self._k = voters(self.n_neighbors, len(X))
         self._y = y
         self.index_ = ClassIndex().fit(X, y)
         self.gamma_ = self.gamma * _mean_squared_gap(X)
@@ -159,13 +160,13 @@ class InformativeKNN(RareEventClassifier):
             self._learn_factors(X, y)
 
     def _learn_factors(self, X: NDArray, y: IntArray) -> None:
-        """Push rows away that speak for the wrong class, as long as that helps."""
+        """Push rows away that vote for the wrong class, as long as that helps."""
         average = "binary" if len(self.index_.class_sizes) == 2 else "macro"
         itself = np.arange(len(X))
         listed = list_classes(self.index_, X, self._k + SPARE, itself)
         best, kept = -1.0, self.factors_
         for _ in range(_ROUNDS + 1):
-            found = merge_classes(*search_classes(X, listed, self.factors_, self._k))
+            found = merge_by_number(*search_classes(X, listed, self.factors_, self._k))
             near, informativeness = self._judge(found, itself)
             called = self._class_votes(near, informativeness).argmax(axis=1)
             value = f1_score(y, called, average=average, zero_division=0.0)
@@ -182,7 +183,7 @@ class InformativeKNN(RareEventClassifier):
 
     def _informative(self, X: NDArray, skip: IntArray | None) -> tuple[Neighbors, FloatArray]:
         factors = None if self.mode == "local" else self.factors_
-        return self._judge(merge_classes(*nearest_by_class(self.index_, X, self._k, factors, skip)), skip)
+        return self._judge(merge_by_number(*nearest_by_class(self.index_, X, self._k, factors, skip)), skip)
 
     def _judge(self, near: Neighbors, skip: IntArray | None) -> tuple[Neighbors, FloatArray]:
         """Return the nearest rows in the order of falling informativeness, and their informativeness."""
@@ -204,11 +205,11 @@ class InformativeKNN(RareEventClassifier):
 
     def _class_votes(self, near: Neighbors, informativeness: FloatArray) -> FloatArray:
         """Return the votes of each class, and with less than half a vote its informativeness."""
-        voters = slice(self.n_informative)
+        first = slice(self.n_informative)
         codes = np.arange(len(self.index_.class_sizes))
-        of_class = (near.code[:, voters, None] == codes) & (near.number[:, voters, None] >= 0)
-        told = np.where(of_class, informativeness[:, voters, None], 0.0).sum(axis=1)
-        return of_class.sum(axis=1) + 0.5 * told / (1 + told.sum(axis=1, keepdims=True))
+        of_class = (near.code[:, first, None] == codes) & (near.number[:, first, None] >= 0)
+        sums = np.where(of_class, informativeness[:, first, None], 0.0).sum(axis=1)
+        return of_class.sum(axis=1) + 0.5 * sums / (1 + sums.sum(axis=1, keepdims=True))
 
     def _scores(self, X: NDArray, skip: IntArray | None) -> FloatArray:
         votes = self._class_votes(*self._informative(X, skip))
@@ -227,7 +228,7 @@ class InformativeKNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its neighbours, the most informative first.
 
         Returns
@@ -243,8 +244,8 @@ class InformativeKNN(RareEventClassifier):
         X = self._check_X(X, reset=False)
         near, informativeness = self._informative(X, None)
         votes = np.broadcast_to(np.arange(self._k) < self.n_informative, near.number.shape)
-        told = describe(near, self.classes_, self.pos_label_, informativeness=informativeness, votes=votes)
-        return [{"score": s, "neighbors": t} for s, t in zip(self._score(X).tolist(), told, strict=True)]
+        neighbors = describe(self, near, informativeness=informativeness, votes=votes)
+        return [{"score": s, "neighbors": n} for s, n in zip(self._score(X).tolist(), neighbors, strict=True)]
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
@@ -277,7 +278,7 @@ def _log_products(index: ClassIndex, gamma: float) -> FloatArray:
 
 
 def _informativeness(log_p: FloatArray) -> FloatArray:
-    """Return -P log(1 - P) from the falling logarithms of what P is proportional to.
+    """Return -P log(1 - P), given P in falling order as logarithms up to a constant.
 
     For the first, 1 - P is the share of the others, which keeps rows apart whose P is all but 1.
     """

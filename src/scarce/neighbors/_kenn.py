@@ -1,9 +1,10 @@
-"""Positive rows with a reach of their own."""
+"""KENN: positive rows with a reach of their own."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,18 +12,13 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._sklearn import Interval
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._index import ClassIndex
-from scarce.neighbors._kernels_votes import nearest_shifted
-from scarce.neighbors._rare import CONSTRAINTS, upper_limit
-from scarce.neighbors._surroundings import RowBoxes
-from scarce.neighbors._votes import Neighbors, labels_by_code, merge, one_fewer
-from scarce.objectives import Objective
+from scarce.neighbors._base import labels_by_code, one_fewer, upper_limit, voters
+from scarce.neighbors._search import ClassIndex, Neighbors, RowBoxes, merge_by_class, nearest_shifted
 
 __all__ = ["KENN"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 class KENN(RareEventClassifier):
@@ -41,7 +37,7 @@ class KENN(RareEventClassifier):
     n_jobs : int, default=None
         Threads of a tree search for negative rows.
     threshold : "default", str, Objective or float, default="default"
-        Where to cut the score; "default" is the majority.
+        The threshold on the score; "default" is that of the majority.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -52,6 +48,11 @@ class KENN(RareEventClassifier):
     index_ : ClassIndex
         The training rows by class.
 
+    See Also
+    --------
+    PNN : A neighbourhood that grows in place of balls.
+    scarce.ellipsoids.ME2 : Ellipsoids in place of balls.
+
     Notes
     -----
     The score is the share of positive votes, and orders equal shares by how much nearer the nearest positive row is
@@ -61,7 +62,7 @@ class KENN(RareEventClassifier):
     only. Honest scores are exact: they are those of a fit without the row, balls and all.
 
     Where positives are rare nearly all of them become exemplars, and the rule leans towards the positive class:
-    expect many false alarms at the default threshold.
+    expect many false positives at the default threshold.
 
     References
     ----------
@@ -79,7 +80,12 @@ class KENN(RareEventClassifier):
     array([1, 0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RareEventClassifier._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "confidence": [Interval(Real, 0, 0.5, closed="right")],
+        "n_jobs": [Integral, None],
+    }
 
     def __init__(
         self,
@@ -87,8 +93,8 @@ class KENN(RareEventClassifier):
         *,
         confidence: float = 0.1,
         n_jobs: int | None = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
@@ -103,9 +109,7 @@ class KENN(RareEventClassifier):
         self._reach = self.index_.kth_distance(self._positives, 1, 1, self._numbers)
         self._inside = RowBoxes(X[y == 0], self.n_jobs).around(self._positives, self._reach).closer
         self.radii_ = self._radii(self._inside, self._reach, sizes)
-        if len(X) < self.n_neighbors:
-            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
-        if sizes[1] <= min(self.n_neighbors, len(X)) // 2:
+        if sizes[1] <= voters(self.n_neighbors, len(X)) // 2:
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a row needs more positive neighbours to be called positive than "
                 f"the {sizes[1]} there are: nothing will be. Take fewer neighbours.",
@@ -167,7 +171,7 @@ class KENN(RareEventClassifier):
             np.full(len(radii), -1, dtype=np.intp) if partner is None else partner,
         )
         negative = self.index_.kneighbors(X, 0, k, skip)
-        found = merge([positive, negative], [1, 0], k)
+        found = merge_by_class([positive, negative], [1, 0], k)
         # In [-1/2, 1/2], an infinite distance included.
         nearer = np.arctan(negative[0][:, 0] - positive[0][:, 0]) / np.pi
         return (found.code.sum(axis=1) + 0.98 * nearer) / k, found
@@ -176,8 +180,8 @@ class KENN(RareEventClassifier):
         k = min(self.n_neighbors, len(X))
         return (k // 2 + 0.5) / k
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row who voted.
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
+        """Return for each row the neighbours that voted.
 
         Returns
         -------
@@ -193,18 +197,18 @@ class KENN(RareEventClassifier):
         score, found = self._vote(X, self.index_.class_sizes, self.radii_)
         radius = np.zeros(self.index_.class_sizes.sum())
         radius[self._numbers] = self.radii_
-        labels = labels_by_code(self)
+        labels = labels_by_code(self).tolist()
         return [
             {
                 "score": float(score[i]),
                 "neighbors": [
                     {
-                        "row": int(row),
-                        "distance": float(d + radius[row]),
-                        "radius": float(radius[row]),
-                        "label": labels[c],
+                        "row": int(number),
+                        "distance": float(d + radius[number]),
+                        "radius": float(radius[number]),
+                        "label": labels[code],
                     }
-                    for d, c, row in zip(*(part[i] for part in found), strict=True)
+                    for d, number, code in zip(*(part[i] for part in found), strict=True)
                 ],
             }
             for i in range(len(X))

@@ -1,4 +1,4 @@
-"""What does it look like? Displays in the style of scikit-learn, drawn with matplotlib.
+"""Displays in the style of scikit-learn, drawn with matplotlib.
 
 Decision regions need no display of their own: scikit-learn's ``DecisionBoundaryDisplay`` draws every classifier of
 this library.
@@ -6,6 +6,7 @@ this library.
 
 from scarce.plotting._cone import ConeDisplay, FMeasureBoundDisplay, FMeasurePathDisplay
 from scarce.plotting._ellipsoids import EllipsoidDisplay
+from scarce.plotting._explanation import ExplanationDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
 from scarce.plotting._ranks import CriticalDifferenceDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "ConeDisplay",
     "CriticalDifferenceDisplay",
     "EllipsoidDisplay",
+    "ExplanationDisplay",
     "FMeasureBoundDisplay",
     "FMeasurePathDisplay",
     "GammaPathDisplay",

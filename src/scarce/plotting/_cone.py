@@ -1,4 +1,4 @@
-"""How high F can be: the cones of a search, and its progress from model to model."""
+"""The cones of a search for the best F, and its progress from model to model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
+from scarce._typing import FloatArray
 from scarce.fmeasure import ConeClassifier
 from scarce.fmeasure.bounds import (
     Cones,
@@ -20,17 +20,16 @@ from scarce.fmeasure.bounds import (
     pooled,
     upper_envelope,
 )
-from scarce.plotting._matplotlib import axes_or_new, pyplot
+from scarce.plotting._display import AxesDisplay, check_drawable
 
 __all__ = ["ConeDisplay", "FMeasureBoundDisplay", "FMeasurePathDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _POINT, _CHOSEN, _BOUND = "#0072B2", "#D55E00", "#009E73"
 
 
-class ConeDisplay:
+class ConeDisplay(AxesDisplay):
     """The zones of t and F where no optimum lies, and the models that rule them out.
 
     The bound is read where the zone meets the diagonal F = t; elsewhere the zone only guides the search, and a model
@@ -58,6 +57,11 @@ class ConeDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    FMeasureBoundDisplay : The bound against the error of the learner.
+    FMeasurePathDisplay : F and the bound from model to model.
 
     Examples
     --------
@@ -100,22 +104,7 @@ class ConeDisplay:
         of = cones(t, profile, estimator.beta, estimator.epsilon)
         return cls(of, f, chosen=int(np.flatnonzero(t == estimator.t_)[0])).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For matplotlib's `fill_between`, such as ``color``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, **kwargs: Any) -> None:
         envelope, bound = upper_envelope(self.cones), certified_bound(self.cones)
         style = {"color": "0.85", "linewidth": 0, "label": "no optimum here", **kwargs}
         self.zone_ = self.ax_.fill_between(envelope.t, envelope.f, 1, **style)
@@ -133,14 +122,13 @@ class ConeDisplay:
         )
         self.ax_.set(xlabel="t", ylabel="F on the rows fitted on", xlim=(0, 1), ylim=(0, 1))
         self.ax_.legend(loc="best")
-        return self
 
 
-class FMeasureBoundDisplay:
-    """The bound on F against `epsilon`: how far from the least weighted error the learner may have been.
+class FMeasureBoundDisplay(AxesDisplay):
+    """The bound on F against `epsilon`, the excess of the learner over the least weighted error.
 
-    Nobody knows how far a real learner is off. The line says what the bound would be if it were by so much; that of
-    Parambath et al. is drawn beside it. Make one with :meth:`from_estimator`, or from any curves; the parameters become
+    The excess of a real learner is unknown. The line shows the bound that each excess would give; that of Parambath et
+    al. is drawn beside it. Make one with :meth:`from_estimator`, or from any curves; the parameters become
     attributes.
 
     Parameters
@@ -160,6 +148,11 @@ class FMeasureBoundDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    ConeDisplay : The cones behind the bound.
+    scarce.fmeasure.bounds : The bounds as functions.
 
     Examples
     --------
@@ -206,22 +199,7 @@ class FMeasureBoundDisplay:
         }
         return cls(epsilon, bounds, float(f.max())).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For matplotlib's `plot`, such as ``linewidth``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, **kwargs: Any) -> None:
         self.lines_ = []
         for (name, bound), color in zip(self.bounds.items(), cycle((_BOUND, "0.5")), strict=False):
             self.lines_ += self.ax_.plot(self.epsilon, bound, **{"color": color, "label": name, **kwargs})
@@ -229,10 +207,9 @@ class FMeasureBoundDisplay:
             self.ax_.axhline(self.f, color=_POINT, linestyle=":", label=f"best F: {self.f:.3f}")
         self.ax_.set(xlabel="epsilon, in shares of rows", ylabel="F on the rows fitted on", ylim=(0, 1.02))
         self.ax_.legend(loc="best")
-        return self
 
 
-class FMeasurePathDisplay:
+class FMeasurePathDisplay(AxesDisplay):
     """The best F so far and the bound on it, against the number of models.
 
     Make one with :meth:`from_estimator`, or from columns of any `path_`; the parameters become attributes.
@@ -242,7 +219,7 @@ class FMeasurePathDisplay:
     curves : dict of str to array-like of shape (n_models,)
         The F of each model by what it is measured on, in the order of fitting; NaN where a fit failed.
     bound : array-like of shape (n_models,), optional
-        What was certified with so many models.
+        The bound certified with so many models.
 
     Attributes
     ----------
@@ -252,6 +229,11 @@ class FMeasurePathDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    ConeDisplay : The cones of the models.
+    scarce.fmeasure.ConeClassifier : The search that is drawn.
 
     Examples
     --------
@@ -295,22 +277,7 @@ class FMeasurePathDisplay:
             curves["F on the rows judged by"] = path["f"]
         return cls(curves, path["bound"]).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For matplotlib's `plot`, such as ``linewidth``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, **kwargs: Any) -> None:
         self.lines_ = []
         for name, f in self.curves.items():
             best = np.fmax.accumulate(f)
@@ -321,17 +288,10 @@ class FMeasurePathDisplay:
             self.lines_ += self.ax_.plot(np.arange(1, len(self.bound) + 1), self.bound, **style)
         self.ax_.set(xlabel="number of models", ylabel="best F so far")
         self.ax_.legend(loc="best")
-        return self
 
 
 def _path(display: type[Any], estimator: ConeClassifier) -> dict[str, FloatArray]:
-    pyplot()
-    if not isinstance(estimator, ConeClassifier):
-        raise TypeError(
-            f"{display.__name__} draws a ConeClassifier; got a {type(estimator).__name__}. Of a pipeline give the last "
-            "step: pipeline[-1]."
-        )
-    check_is_fitted(estimator)
+    check_drawable(display, estimator, ConeClassifier, "Of a pipeline give the last step: pipeline[-1].")
     return estimator.path_
 
 

@@ -1,4 +1,4 @@
-"""What the ellipsoids of ME² look like."""
+"""The ellipsoids of ME² over two features."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
+from scarce._typing import FloatArray, MatrixLike
 from scarce.ellipsoids import ME2
-from scarce.plotting._matplotlib import axes_or_new
+from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 
 __all__ = ["EllipsoidDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _POSITIVE, _NEGATIVE = "#D55E00", "#56B4E9"
 
 
-class EllipsoidDisplay:
+class EllipsoidDisplay(AxesDisplay):
     """The ellipsoids of ME² over two features, with the rows around them.
 
-    With more than two features an outline is the shadow of its ellipsoid: what it reaches in the two, wherever it may
-    be in the others. Two displays on the same axes compare two models. Make one with :meth:`from_estimator`; the
-    parameters become attributes.
+    With more than two features an outline is the projection of its ellipsoid on the two. Two displays on the same axes
+    compare two models. Make one with :meth:`from_estimator`; the parameters become attributes.
 
     Parameters
     ----------
@@ -50,6 +48,10 @@ class EllipsoidDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    scarce.ellipsoids.ME2 : The method that is drawn.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class EllipsoidDisplay:
     def from_estimator(
         cls,
         estimator: ME2,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         features: tuple[int | str, int | str] = (0, 1),
@@ -104,12 +106,7 @@ class EllipsoidDisplay:
         -------
         display
         """
-        if not isinstance(estimator, ME2):
-            raise TypeError(
-                f"EllipsoidDisplay draws an ME2; got a {type(estimator).__name__}. Of a pipeline give the last step, "
-                "with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
-            )
-        check_is_fitted(estimator)
+        check_drawable(cls, estimator, ME2, OF_PIPELINE, "an ME2")
         names = estimator._feature_names
         if len(names) < 2:
             raise ValueError("EllipsoidDisplay draws over two features; the model has one.")
@@ -131,24 +128,9 @@ class EllipsoidDisplay:
             names=(names[first], names[second]),
         ).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For matplotlib's `LineCollection`, such as ``color`` or ``label``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_or_new(ax)
+    def _draw(self, **kwargs: Any) -> None:
         from matplotlib.collections import LineCollection
 
-        self.figure_ = self.ax_.figure
         angle = np.linspace(0, 2 * np.pi, 129)
         circle = np.column_stack((np.cos(angle), np.sin(angle)))
         # Where S = LL', the outline is L times the circle; a small addition keeps an ellipsoid of size 0 drawable.
@@ -162,4 +144,3 @@ class EllipsoidDisplay:
         self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
         if "label" in kwargs:
             self.ax_.legend(framealpha=1)
-        return self

@@ -1,4 +1,4 @@
-"""What an objective is worth at every pair of γ."""
+"""The value of an objective at every pair of γ."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
+from scarce._typing import FloatArray, MatrixLike
 from scarce.objectives import Objective, get_objective
-from scarce.plotting._matplotlib import axes_or_new, pyplot
-from scarce.plotting._threshold import _name
+from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
+from scarce.plotting._threshold import name_of
 from scarce.sampling import ResampledGammaKNN
 
 __all__ = ["GammaPlaneDisplay"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, both light enough to be seen on every colour of the map.
 _MARKS = (("#D55E00", "o"), ("#FFFFFF", "s"))
 
 
 class Pair(NamedTuple):
-    """A pair of γ to be pointed out: where it is, and what it is worth."""
+    """A pair of γ to point out, and its value."""
 
     real: float
     synthetic: float
     value: float
 
 
-class GammaPlaneDisplay:
+class GammaPlaneDisplay(AxesDisplay):
     """The value of an objective over the γ of real and the γ of synthetic positives, as a heat map.
 
     The pair in use is marked, and so is (1, 1), which is the plain k-NN vote on the resampled rows. Make one with
@@ -41,9 +40,9 @@ class GammaPlaneDisplay:
     gamma_real, gamma_synthetic : ndarray of shape (n_real + 1,) and (n_synthetic + 1,)
         The edges of the cells.
     values : ndarray of shape (n_real, n_synthetic)
-        What the objective is worth in the middle of each cell; NaN where it allows no such predictions.
+        The value of the objective in the middle of each cell; NaN where it allows no such predictions.
     marks : dict of str to (real, synthetic, value)
-        The pairs to point out, by name, and what they are worth.
+        The pairs to point out, by name, and their values.
     objective_name : str
         The label of the colours.
 
@@ -55,6 +54,11 @@ class GammaPlaneDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    GammaPathDisplay : The same over the one γ of γk-NN.
+    scarce.sampling.ResampledGammaKNN : The method that is drawn.
 
     Examples
     --------
@@ -89,7 +93,7 @@ class GammaPlaneDisplay:
     def from_estimator(
         cls,
         estimator: ResampledGammaKNN,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         objective: str | Objective = "f1",
@@ -121,13 +125,7 @@ class GammaPlaneDisplay:
         -------
         display
         """
-        pyplot()  # The search may take long: a missing library must be told before.
-        if not isinstance(estimator, ResampledGammaKNN):
-            raise TypeError(
-                f"{cls.__name__} draws a ResampledGammaKNN; got a {type(estimator).__name__}. Of a pipeline give the "
-                "last step, with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
-            )
-        check_is_fitted(estimator)
+        check_drawable(cls, estimator, ResampledGammaKNN, OF_PIPELINE)
         objective = get_objective(objective)
         marked = {
             "in use": (estimator.gamma_real_, estimator.gamma_synthetic_),
@@ -137,7 +135,7 @@ class GammaPlaneDisplay:
             np.linspace(0, top, resolution + 1) for top in (estimator.gamma_real_max, estimator.gamma_synthetic_max)
         )
         # One call, hence one search, for the middles of all cells and for the marked pairs.
-        used = np.maximum(list(marked.values()), 1e-300)  # a cut below all scores stands for a γ of 0
+        used = np.maximum(list(marked.values()), 1e-300)  # a threshold below all scores stands for a γ of 0
         values = estimator.plane(
             X,
             y,
@@ -149,24 +147,9 @@ class GammaPlaneDisplay:
         worth = values.diagonal()[resolution:]
         marks = {name: (*pair, float(value)) for (name, pair), value in zip(marked.items(), worth, strict=True)}
         shown = values[:resolution, :resolution]
-        return cls(real, synthetic, shown, marks=marks, objective_name=_name(objective)).plot(ax, **kwargs)
+        return cls(real, synthetic, shown, marks=marks, objective_name=name_of(objective)).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For matplotlib's `pcolormesh`, such as ``cmap``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, **kwargs: Any) -> None:
         style = {"cmap": "viridis", "rasterized": True, **kwargs}
         self.mesh_ = self.ax_.pcolormesh(self.gamma_real, self.gamma_synthetic, self.values.T, **style)
         self.figure_.colorbar(self.mesh_, ax=self.ax_, label=f"{self.objective_name} on honest predictions")
@@ -187,4 +170,3 @@ class GammaPlaneDisplay:
             )
         self.ax_.set(xlabel="γ of real positives", ylabel="γ of synthetic positives", xlim=(0, right), ylim=(0, top))
         self.ax_.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-        return self

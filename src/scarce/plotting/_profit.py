@@ -1,4 +1,4 @@
-"""What decisions earn: at every cut, and at every price of a wrong alarm."""
+"""The profit of decisions at every threshold, and at every cost of a false positive."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sweep import check_gains
+from scarce._typing import Estimator, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
-from scarce.plotting._matplotlib import pyplot
+from scarce.plotting._display import check_drawable, pyplot
 from scarce.plotting._threshold import ThresholdCurveDisplay
 from scarce.profit import BayesProfitClassifier, Gains, MenuEntry, profit_menu
 from scarce.profit._gains import gain_of_flagging
@@ -27,16 +27,16 @@ _RATES = (("precision", "#0072B2", "o"), ("recall", "#D55E00", "s"), ("f1", "#00
 
 
 class ProfitCurveDisplay:
-    """The profit at every cut of a score, beside that of perfect decisions and of other rules.
+    """The profit at every threshold of a score, beside that of perfect decisions and of other rules.
 
     Make one with :meth:`from_estimator` or :meth:`from_scores`; the parameters become attributes.
 
     Parameters
     ----------
     curve : ThresholdCurveDisplay
-        The profit at every cut.
+        The profit at every threshold.
     references : dict of str to float
-        What other rules earn, by name.
+        The profit of other rules, by name.
 
     Attributes
     ----------
@@ -46,6 +46,11 @@ class ProfitCurveDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    ThresholdCurveDisplay : The curve of any objective.
+    ProfitMenuDisplay : The profit that more precision costs.
 
     Examples
     --------
@@ -71,7 +76,7 @@ class ProfitCurveDisplay:
     def from_estimator(
         cls,
         estimator: RareEventClassifier,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         gains: ArrayLike | Gains,
         *,
@@ -84,8 +89,8 @@ class ProfitCurveDisplay:
         Parameters
         ----------
         estimator : RareEventClassifier
-            Fitted. Its cut is marked; of a :class:`~scarce.profit.BayesProfitClassifier` the rule that decides row by
-            row is drawn too.
+            Fitted. Its threshold is marked; of a :class:`~scarce.profit.BayesProfitClassifier` the rule that decides
+            row by row is drawn too.
         X, y : array-like
             The rows it was fitted on, and their classes. Each is scored by a model that did not see it.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains
@@ -101,13 +106,8 @@ class ProfitCurveDisplay:
         -------
         display
         """
-        pyplot()  # The scores may take long: a missing library must be told before.
-        if not isinstance(estimator, RareEventClassifier):
-            raise TypeError(
-                f"{cls.__name__} draws a RareEventClassifier; got a {type(estimator).__name__}. Of anything else, give "
-                "the scores of rows that it did not see to from_scores."
-            )
-        check_is_fitted(estimator)
+        advice = "Of anything else, give the scores of rows that it did not see to from_scores."
+        check_drawable(cls, estimator, RareEventClassifier, advice)
         table = gains(X) if callable(gains) else gains
         honest = estimator.honest_scores(X, y, sample_weight, table)
         decisions = {}
@@ -148,7 +148,7 @@ class ProfitCurveDisplay:
         gains : array-like of shape (n_samples, 4) or (4,)
             What each outcome (tp, fp, tn, fn) of a row earns.
         thresholds : mapping of str to float, optional
-            Cuts of the score to mark, by name; the best one if not given.
+            Thresholds of the score to mark, by name; the best one if not given.
         decisions : mapping of str to array-like of bool, optional
             Which rows other rules call positive, by name.
         sample_weight, ax, **kwargs
@@ -206,7 +206,7 @@ class ProfitCurveDisplay:
 
 
 class ProfitMenuDisplay:
-    """Profit, precision and recall against the price of a wrong alarm (Figure 6.1 of the thesis).
+    """Profit, precision and recall against the cost of a false positive.
 
     Make one with :meth:`from_estimator`, or from a menu that is at hand; the parameters become attributes.
 
@@ -215,7 +215,7 @@ class ProfitMenuDisplay:
     menu : sequence of MenuEntry
         Of :func:`~scarce.profit.profit_menu`.
     name : str, default="ζ"
-        What the values are called.
+        The name of the values.
 
     Attributes
     ----------
@@ -223,6 +223,16 @@ class ProfitMenuDisplay:
         Where it was drawn: the profit above, the rates below.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    scarce.profit.profit_menu : The numbers that are drawn.
+    ProfitCurveDisplay : The profit at every threshold.
+
+    References
+    ----------
+    G. Metzler, "Learning from Imbalanced Data: An Application to Bank Fraud Detection", thesis, Saint-Étienne, 2019,
+    figure 6.1.
 
     Examples
     --------
@@ -247,8 +257,8 @@ class ProfitMenuDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
+        estimator: Estimator,
+        X: MatrixLike,
         y: ArrayLike,
         gains: Gains,
         values: Iterable[float],
@@ -258,7 +268,7 @@ class ProfitMenuDisplay:
         axes: Any = None,
     ) -> Self:
         """Make the menu and draw it; parameters as for :func:`~scarce.profit.profit_menu`, and `axes` to draw in."""
-        pyplot()  # The menu may take long: a missing library must be told before.
+        pyplot()  # the menu may take long, so a missing library is reported first
         menu = profit_menu(estimator, X, y, gains, values, constant=constant, cv=cv)
         return cls(menu, "ζ" if constant == "zeta" else constant).plot(axes)
 
@@ -295,7 +305,7 @@ class ProfitMenuDisplay:
         for rate, color, marker in _RATES:
             label = {"f1": "F1"}.get(rate, rate)
             below.plot(values, [getattr(entry, rate) for entry in self.menu], color=color, marker=marker, label=label)
-        below.set(xlabel=f"{self.name} that the model is learned with", ylabel="Rate", ylim=(0, 1))
+        below.set(xlabel=f"{self.name} that the model learns with", ylabel="Rate", ylim=(0, 1))
         below.legend(framealpha=1)
         for ax in axes:
             ax.margins(x=0.12)  # room for the words at the ends

@@ -1,4 +1,4 @@
-"""Mean ranks of methods over data sets, and which of them are not told apart."""
+"""Mean ranks of methods over data sets, and the groups that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scipy.stats import studentized_range
 
 from scarce._ranks import critical_difference, mean_ranks, nemenyi
 from scarce._typing import FloatArray
-from scarce.plotting._matplotlib import pyplot
+from scarce.plotting._display import AxesDisplay
 
 __all__ = ["CriticalDifferenceDisplay"]
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(AxesDisplay):
     """The mean ranks of methods over data sets, with a bar over those that Nemenyi's test does not separate.
 
     Make one with :meth:`from_scores`; the parameters become attributes. It is drawn by scikit-posthocs
@@ -129,20 +129,7 @@ class CriticalDifferenceDisplay:
         p: FloatArray = studentized_range.sf(apart * np.sqrt(2), k, np.inf)
         return p
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For scikit-posthocs' `critical_difference_diagram`.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, **kwargs: Any) -> None:
         try:
             import pandas as pd
             import scikit_posthocs
@@ -150,12 +137,7 @@ class CriticalDifferenceDisplay:
             raise ImportError(
                 f'The diagram is drawn with {error.name}, which is not installed: pip install "scarce[study]".'
             ) from error
-        if ax is None:
-            size = (7.2, 0.2 * len(self.names) + 1.6)
-            ax = pyplot().subplots(figsize=size, layout="constrained")[1]
-        self.ax_, self.figure_ = ax, ax.figure
         p = pd.DataFrame(self._p_values(), self.names, self.names)
         options = {"crossbar_props": {"linewidth": 2.5}, **kwargs}
         ranks = dict(zip(self.names, self.ranks.tolist(), strict=True))
-        self.artists_ = scikit_posthocs.critical_difference_diagram(ranks, p, alpha=self.alpha, ax=ax, **options)
-        return self
+        self.artists_ = scikit_posthocs.critical_difference_diagram(ranks, p, alpha=self.alpha, ax=self.ax_, **options)

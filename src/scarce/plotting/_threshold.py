@@ -1,4 +1,4 @@
-"""What an objective is worth at every cut."""
+"""The value of an objective at every threshold."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
+from scarce._typing import Estimator, FloatArray, MatrixLike, Rows
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
-from scarce.plotting._matplotlib import axes_or_new, pyplot
+from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 
-__all__ = ["GammaPathDisplay", "ThresholdCurveDisplay"]
+__all__ = ["GammaPathDisplay", "ThresholdCurveDisplay", "name_of"]
 
-FloatArray = NDArray[np.float64]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _CURVE = "#0072B2"
@@ -26,25 +25,25 @@ _MARKS = (("#D55E00", "o"), ("#000000", "s"), ("#009E73", "^"), ("#CC79A7", "D")
 
 
 class Mark(NamedTuple):
-    """A cut to be pointed out: where it is on the axis, and what it is worth."""
+    """A threshold to point out: its place on the axis, and its value."""
 
     at: float
     value: float
 
 
-class ThresholdCurveDisplay:
+class ThresholdCurveDisplay(AxesDisplay):
     """The value of an objective at every threshold of a score, exactly.
 
     Make one with :meth:`from_estimator` or :meth:`from_scores`; the parameters become attributes.
 
     Parameters
     ----------
-    edges : ndarray of shape (n_cuts + 1,)
+    edges : ndarray of shape (n_thresholds + 1,)
         The thresholds where a prediction changes, ascending, between the two ends of the axis.
-    values : ndarray of shape (n_cuts,)
-        What the objective is worth from each edge, included, to the next; NaN where it allows no cut.
+    values : ndarray of shape (n_thresholds,)
+        The value of the objective from each edge, included, to the next; NaN where it allows no threshold.
     marks : dict of str to (at, value)
-        The cuts to point out, by name: where they are on the axis and what they are worth.
+        The thresholds to point out, by name: their places on the axis and their values.
     objective_name : str
         The label of the value axis.
 
@@ -56,6 +55,12 @@ class ThresholdCurveDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    GammaPathDisplay : The same against the γ of γk-NN.
+    ProfitCurveDisplay : The profit at every threshold, beside other rules.
+    scarce.objectives.Objective.curve : The numbers that are drawn.
 
     Examples
     --------
@@ -90,7 +95,7 @@ class ThresholdCurveDisplay:
     def from_estimator(
         cls,
         estimator: RareEventClassifier,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         objective: str | Objective = "f1",
@@ -105,11 +110,12 @@ class ThresholdCurveDisplay:
         Parameters
         ----------
         estimator : RareEventClassifier
-            Fitted. The cut that it uses is marked.
+            Fitted. The threshold that it uses is marked.
         X, y : array-like
             The rows it was fitted on, and their classes. Each is scored by a model that did not see it.
         objective : str or Objective, default="f1"
-            What to draw: a name or an object of :mod:`scarce.objectives`. It need not be the one that chose the cut.
+            What to draw: a name or an object of :mod:`scarce.objectives`. It need not be the one that chose the
+            threshold.
         sample_weight, gains, period : array-like, optional
             As in the estimator's `fit`.
         ax : matplotlib Axes, optional
@@ -121,13 +127,7 @@ class ThresholdCurveDisplay:
         -------
         display
         """
-        pyplot()  # The scores may take long: a missing library must be told before.
-        if not isinstance(estimator, cls._draws):
-            raise TypeError(
-                f"{cls.__name__} draws a {cls._draws.__name__}; got a {type(estimator).__name__}. Of a pipeline give "
-                "the last step, with X as the steps before transform it: pipeline[-1], pipeline[:-1].transform(X)."
-            )
-        check_is_fitted(estimator)
+        check_drawable(cls, estimator, cls._draws, OF_PIPELINE)
         return cls.from_scores(
             estimator.honest_scores(X, y, sample_weight, gains),
             column_or_1d(y) == estimator.pos_label_,
@@ -163,7 +163,7 @@ class ThresholdCurveDisplay:
         y : array-like of shape (n_samples,)
             The truth: booleans, 0 and 1, or -1 and 1.
         thresholds : mapping of str to float, optional
-            Cuts of the score to mark, by name; the best one if not given.
+            Thresholds of the score to mark, by name; the best one if not given.
         objective, sample_weight, gains, period, ax, **kwargs
             As for :meth:`from_estimator`.
 
@@ -182,28 +182,13 @@ class ThresholdCurveDisplay:
             thresholds = {"best": objective.best_threshold(scores, y, sample_weight, **extra).threshold}
         # A row whose score equals the threshold is negative, so a new value holds from the score itself onwards.
         marks = {
-            name: (float(cls._on_axis(cut)), float(values[np.searchsorted(distinct, cut, side="right")]))
-            for name, cut in thresholds.items()
+            name: (float(cls._on_axis(threshold)), float(values[np.searchsorted(distinct, threshold, side="right")]))
+            for name, threshold in thresholds.items()
         }
         edges = cls._on_axis(np.concatenate(([low], distinct, [high])))
-        return cls(edges, values, marks=marks, objective_name=_name(objective)).plot(ax, **kwargs)
+        return cls(edges, values, marks=marks, objective_name=name_of(objective)).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **kwargs
-            For matplotlib's `stairs`, such as ``color`` or ``label``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self, **kwargs: Any) -> None:
         left, right = self._limits()
         # An axis may end at infinity, where nothing can be drawn.
         edges = np.clip(self.edges, left, max(right, self.edges[np.isfinite(self.edges)].max()))
@@ -220,10 +205,9 @@ class ThresholdCurveDisplay:
             self.ax_.set_ylim(bottom=0)
         if self.ax_.get_legend_handles_labels()[0]:
             self.ax_.legend(framealpha=1)
-        return self
 
     @classmethod
-    def _thresholds_of(cls, estimator: Any, X: Any, y: ArrayLike) -> dict[str, float]:
+    def _thresholds_of(cls, estimator: Estimator, X: Rows, y: ArrayLike) -> dict[str, float]:
         return {"in use": estimator.threshold_}
 
     @staticmethod
@@ -245,12 +229,12 @@ class GammaPathDisplay(ThresholdCurveDisplay):
 
     Parameters
     ----------
-    edges : ndarray of shape (n_cuts + 1,)
+    edges : ndarray of shape (n_thresholds + 1,)
         The γ where a prediction changes, ascending, from 0 to infinity.
-    values : ndarray of shape (n_cuts,)
-        What the objective is worth from each edge to the next; NaN where it allows no cut.
+    values : ndarray of shape (n_thresholds,)
+        The value of the objective from each edge to the next; NaN where it allows no threshold.
     marks : dict of str to (at, value)
-        The γ to point out, by name, and what they are worth.
+        The γ to point out, by name, and their values.
     objective_name : str
         The label of the value axis.
 
@@ -258,6 +242,11 @@ class GammaPathDisplay(ThresholdCurveDisplay):
     ----------
     line_, ax_, figure_
         As for :class:`ThresholdCurveDisplay`.
+
+    See Also
+    --------
+    GammaPlaneDisplay : The same over two γ, of real and of synthetic positives.
+    scarce.neighbors.GammaKNN : The method that is drawn.
 
     Examples
     --------
@@ -279,8 +268,8 @@ class GammaPathDisplay(ThresholdCurveDisplay):
     _symbol = "γ"
 
     @classmethod
-    def _thresholds_of(cls, estimator: Any, X: Any, y: ArrayLike) -> dict[str, float]:
-        # Fitted anew, since the cut of γ = 1 depends on who wins ties; this costs no neighbour search.
+    def _thresholds_of(cls, estimator: Estimator, X: Rows, y: ArrayLike) -> dict[str, float]:
+        # Fitted anew, since the threshold of γ = 1 depends on how ties are broken; this costs no neighbour search.
         plain = clone(estimator).set_params(gamma=1.0, threshold="default").fit(X, y)
         return {**super()._thresholds_of(estimator, X, y), "plain k-NN": plain.threshold_}
 
@@ -295,8 +284,8 @@ class GammaPathDisplay(ThresholdCurveDisplay):
         return 0.0, 1.25 * max(1.0, *marked)
 
 
-def _name(objective: Objective) -> str:
-    """Say what the values of an objective are."""
+def name_of(objective: Objective) -> str:
+    """Return the name of the values of an objective."""
     match objective:
         case FBeta():
             return f"F{objective.beta:g}"

@@ -7,18 +7,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from scarce.plotting._matplotlib import pyplot
+from scarce.plotting._display import check_drawable, pyplot
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.boxes import sides_of_test
+from scarce.trees._engine.format import describe, number
 from scarce.trees._engine.rules import compactness, ranked
-from scarce.trees._engine.words import describe, number
 from scarce.trees._readable import ReadableTree
 
 __all__ = ["MetaTreeDisplay"]
 
-# Of the Okabe-Ito palette, and of different strokes: told apart without colours too.
+# Of the Okabe-Ito palette, and of different strokes: they differ without colours too.
 _ARROWS = {
     "the test holds": {"color": "#009E73", "linestyle": "-"},
     "it does not": {"color": "#D55E00", "linestyle": "--"},
@@ -30,7 +29,7 @@ _SLOT = 0.6  # the room of an internal leaf, which has no box: two of them are b
 
 
 class Frame(NamedTuple):
-    """Where an internal tree is drawn: its left, lower, right and upper ends."""
+    """The place of an internal tree: its left, lower, right and upper ends."""
 
     left: float
     bottom: float
@@ -56,12 +55,12 @@ class MetaTreeDisplay:
     names : sequence of str
         The name of each feature.
     missing : array-like of bool, optional
-        The features of which to say where a missing value goes; all if not given.
+        The features for which to show where a missing value goes; all if not given.
 
     Attributes
     ----------
     compactness : dict
-        How much there is to read: the numbers of "nodes", "leaves", "rules" and "blocks", and the "mean_length" of a
+        The size for a reader: the numbers of "nodes", "leaves", "rules" and "blocks", and the "mean_length" of a
         training row's path.
     boxes_ : dict of int to matplotlib Text
         By the number of its node the box of each test, and by -1 - its number that of each final leaf.
@@ -71,6 +70,11 @@ class MetaTreeDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of the axes.
+
+    See Also
+    --------
+    scarce.trees.MetaAP : A tree of trees.
+    scarce.trees.APTree : An ordinary tree.
 
     Examples
     --------
@@ -115,14 +119,11 @@ class MetaTreeDisplay:
         -------
         display
         """
-        pyplot()
-        if not isinstance(estimator, ReadableTree):
-            raise TypeError(
-                f"{cls.__name__} draws a single tree, such as MetaAP or APTree; got a {type(estimator).__name__}. Of a "
-                "pipeline give the last step, and of a forest one of its trees: "
-                "MetaTreeDisplay(*forest.trees_[0], names).plot()."
-            )
-        check_is_fitted(estimator)
+        advice = (
+            "Of a pipeline give the last step, and of a forest one of its trees: "
+            "MetaTreeDisplay(*forest.trees_[0], names).plot()."
+        )
+        check_drawable(cls, estimator, ReadableTree, advice, "a single tree, such as MetaAP or APTree")
         names = estimator._feature_names if feature_names is None else list(feature_names)
         if len(names) != estimator.n_features_in_:
             raise ValueError(f"feature_names must name all {estimator.n_features_in_} features; got {len(names)}.")
@@ -200,18 +201,18 @@ class MetaTreeDisplay:
         graph = self.graph
         if box >= 0:
             feature = graph.feature[box]
-            tell = self.missing is None or bool(np.asarray(self.missing)[feature])
-            title = describe(self.names[feature], sides_of_test(graph, box)[0], tell)
+            show_missing = self.missing is None or bool(np.asarray(self.missing)[feature])
+            title = describe(self.names[feature], sides_of_test(graph, box)[0], show_missing)
             rows, positives = graph.n_rows[box], graph.sums[box, 1]
         else:
             leaf = -1 - box
-            value, _, order = ranked(graph, self.scores)
+            value, _, order = ranked(self.scores)
             title = f"rule {order.tolist().index(leaf) + 1}: score {number(value[leaf], 3)}"
             rows, positives = graph.leaf_counts()[leaf], graph.leaf_sums()[leaf, 1]
         return f"{title}\n{rows} rows, {number(positives)} positive"
 
     def _edges(self) -> Iterator[tuple[int, int, str]]:
-        """Give each arrow's ends and kind."""
+        """Yield the ends and the kind of each arrow."""
         holds, fails, either = _ARROWS
         for node in np.flatnonzero(self.graph.feature >= 0).tolist():
             left, right = (_box_of(self.graph, int(side[node])) for side in (self.graph.left, self.graph.right))

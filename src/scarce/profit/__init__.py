@@ -1,4 +1,4 @@
-"""What is it worth? Gains of the four outcomes of each row, and the rule that maximises the expected profit.
+"""Gains of the four outcomes of each row, and the rule that maximises the expected profit.
 
 `gains` are an (n_samples, 4) array with columns tp, fp, tn, fn: what a row earns as a true positive, false positive,
 true negative and false negative. :class:`Gains` compute them from the columns of a table.

@@ -1,4 +1,4 @@
-"""The rule that a method for profit has to beat."""
+"""The Bayes rule for gains, on calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce.base import FloatArray, GainsLike
-from scarce.objectives import Objective, Profit
+from scarce._typing import Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce.objectives import Profit
 from scarce.occlusion import usual_rows
 from scarce.profit._classifier import ProfitClassifier, gains_of_rows
 from scarce.profit._gains import bayes_threshold, gain_of_flagging
@@ -21,7 +21,7 @@ from scarce.tuned import TunedThreshold
 
 __all__ = ["BayesProfitClassifier"]
 
-# How much of a score is the classifier's own: rows of equal calibrated probability stay ranked.
+# The share of a score that is the classifier's own: rows of equal calibrated probability stay ranked.
 _OWN_SHARE = 1e-6
 
 
@@ -30,22 +30,22 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
 
     A row is called positive where that is expected to earn more: ``p (tp - fn) > (1 - p) (tn - fp)``, which is
     ``p > s`` with the row's own threshold s (:func:`~scarce.profit.bayes_threshold`). No method for profit can do
-    better with the right probabilities, so this is what each has to be compared with.
+    better with the right probabilities, so this is the baseline of each.
 
     Parameters
     ----------
     estimator : classifier
         Anything with `predict_proba` or `decision_function`.
     calibration : {"isotonic", "sigmoid"} or None, default="isotonic"
-        How scores become probabilities: by an increasing step function, by a logistic curve, which needs fewer
-        positives, or not at all, for a classifier that is calibrated. Fitted on scores of rows by models that did not
+        The map from scores to probabilities: an increasing step function; a logistic curve, which needs fewer
+        positives; or none, for a classifier that is calibrated. Fitted on scores of rows by models that did not
         see them.
     cv : int, default=5
-        How many folds give these scores; fewer if a class has fewer rows. A forest fitted with ``oob_score=True``
-        needs none.
+        The number of folds that give these scores; fewer if a class has fewer rows. A forest fitted with
+        ``oob_score=True`` needs none.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the rule above, and one cut for all rows where `predict` is not given their gains: the most
-        profitable cut on honest scores. Anything else is a cut for all rows; see
+        "default" is the rule above, and one threshold for all rows where `predict` is not given their gains: the most
+        profitable one on honest scores. Anything else is one threshold for all rows; see
         :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
@@ -56,6 +56,12 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         The classifier, fitted on all rows.
     calibrator_ : regressor
         From scores to probabilities; None without calibration.
+
+    See Also
+    --------
+    scarce.TunedThreshold : The same wrapper with one threshold for all rows.
+    scarce.trees.ProfitForest : A forest that learns from gains.
+    scarce.boosting.ProfitBoosting : Boosted trees that learn from gains.
 
     Notes
     -----
@@ -74,8 +80,8 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
     >>> amount = np.random.default_rng(0).lognormal(3, 2, len(X))
     >>> gains = Gains(fn=-amount, fp=-5)(X)
     >>> model = BayesProfitClassifier(LogisticRegression()).fit(X[:2000], y[:2000], gains=gains[:2000])
-    >>> by_row, one_cut = model.predict(X[2000:], gains=gains[2000:]), model.predict(X[2000:])
-    >>> profit_score(y[2000:], by_row, gains[2000:]) > profit_score(y[2000:], one_cut, gains[2000:])
+    >>> by_row, one_threshold = model.predict(X[2000:], gains=gains[2000:]), model.predict(X[2000:])
+    >>> profit_score(y[2000:], by_row, gains[2000:]) > profit_score(y[2000:], one_threshold, gains[2000:])
     True
     """
 
@@ -87,12 +93,12 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         calibration: str | None = "isotonic",
         *,
         cv: int = 5,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.calibration = calibration
@@ -100,7 +106,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         plain = TunedThreshold(self.estimator, cv=self.cv)
         plain._fit(X, y, sample_weight)
         self.estimator_ = plain.estimator_
@@ -112,7 +118,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             self._out_of_fold = plain._honest_scores(X, y, sample_weight)
             self.calibrator_ = self._calibrator(self._out_of_fold, y, sample_weight)
 
-    def _calibrator(self, scores: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> Any:
+    def _calibrator(self, scores: FloatArray, y: IntArray, sample_weight: FloatArray | None) -> Any:
         if self.calibration == "isotonic":
             return IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y, sample_weight)
         return LogisticRegression(C=np.inf).fit(self._log_odds(scores)[:, None], y, sample_weight)
@@ -130,10 +136,10 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             probability = calibrator.predict_proba(self._log_odds(scores)[:, None])[:, 1]
         return (1 - _OWN_SHARE) * probability + _OWN_SHARE * own
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return self._calibrated(self.calibrator_, super()._score(X))
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         scores = self._out_of_fold
         if scores is None:
             return super()._honest_scores(X, y, sample_weight)
@@ -144,19 +150,19 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             honest[test] = self._calibrated(self._calibrator(scores[train], y[train], weight), scores[test])
         return honest
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         gains = self._gains
         if (gains == gains[0]).all():
             return float(bayes_threshold(gains[:1])[0])
         honest = self._honest_scores(X, y, sample_weight)
         return Profit().best_threshold(honest, y, sample_weight, gains=gains).threshold
 
-    def expected_gain(self, X: Any, gains: GainsLike) -> FloatArray:
-        """Return how much more each row is expected to earn if it is called positive: the worth of a check."""
+    def expected_gain(self, X: MatrixLike, gains: GainsLike) -> FloatArray:
+        """Return the expected gain of calling each row positive instead of negative: the worth of a check."""
         probability = self.score_samples(X)
         return gain_of_flagging(gains_of_rows(gains, X, len(probability)), probability)
 
-    def predict(self, X: Any, gains: GainsLike | None = None) -> NDArray[Any]:
+    def predict(self, X: MatrixLike, gains: GainsLike | None = None) -> Labels:
         """Return the class of each row.
 
         Parameters
@@ -164,21 +170,21 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
-            What each outcome (tp, fp, tn, fn) of these rows earns, for a decision row by row; one cut for all rows if
-            not given.
+            What each outcome (tp, fp, tn, fn) of these rows earns, for a decision row by row; one threshold for all
+            rows if not given.
         """
         if gains is None:
             return super().predict(X)
         if self.threshold != "default":
             raise ValueError(
-                f"threshold={self.threshold!r} is one cut for all rows, whatever their gains. Leave the gains out of "
-                "predict, or set threshold='default' for a decision row by row."
+                f"threshold={self.threshold!r} is one threshold for all rows, whatever their gains. Leave the gains "
+                "out of predict, or set threshold='default' for a decision row by row."
             )
         positive = self.expected_gain(X, gains) > 0
         negative = self.classes_[self.classes_ != self.pos_label_][0]
         return np.where(positive, self.pos_label_, negative).astype(self.classes_.dtype)
 
-    def _predict_for_profit(self, X: Any, gains: Any) -> NDArray[Any]:
+    def _predict_for_profit(self, X: Rows, gains: Any) -> NDArray[Any]:
         return self.predict(X, gains if self.threshold == "default" else None)
 
     @classmethod

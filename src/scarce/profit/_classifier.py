@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scarce._sweep import check_gains
-from scarce.base import FloatArray, GainsLike, RareEventClassifier
+from scarce._typing import FloatArray, GainsLike, IntArray, MatrixLike, Rows
+from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
 from scarce.profit._gains import check_learnable
@@ -30,53 +31,48 @@ class ProfitClassifier(RareEventClassifier):
     ----------
     pos_label, threshold
         As for :class:`~scarce.base.RareEventClassifier`.
+
+    See Also
+    --------
+    BayesProfitClassifier : The Bayes rule on the probabilities of any classifier.
+    scarce.trees.ProfitTree, scarce.trees.ProfitForest, scarce.boosting.ProfitBoosting : Methods that learn from gains.
     """
 
     _gains: FloatArray
 
     def score(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
     ) -> float:
-        """Return what the predictions earn; without gains, the accuracy."""
+        """Return the profit of the predictions; without gains, the accuracy."""
         if gains is None:
             return float(super().score(X, y, sample_weight))
         table = gains(X) if callable(gains) else gains
         predicted = self._predict_for_profit(X, table)
         return profit_score(y, predicted, table, pos_label=self.pos_label_, sample_weight=sample_weight)
 
-    def _predict_for_profit(self, X: Any, gains: ArrayLike) -> NDArray[Any]:
+    def _predict_for_profit(self, X: Rows, gains: ArrayLike) -> NDArray[Any]:
         return self.predict(X)
 
     @contextmanager
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[None]:
+    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[ArrayLike | None]:
         table = check_learnable(_RIGHT_EARNS_ONE if gains is None else gains, n_samples)
         if (table[:, 0] == table[:, 3]).all() and (table[:, 1] == table[:, 2]).all():
             raise ValueError("The gains of no row depend on its decision, so that there is nothing to learn from them.")
         self._gains = table
         try:
-            yield
+            # The method uses the gains; of the objectives Profit alone takes them too.
+            yield gains if isinstance(self.threshold, Profit) else None
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._gains
             self.__dict__.pop("_out_of_fold", None)
 
-    def _copy_for(self, rows: NDArray[np.intp]) -> Self:
+    def _copy_for(self, rows: IntArray) -> Self:
         model = super()._copy_for(rows)
         model._gains = self._gains[rows]
         return model
 
-    def _choose_threshold(
-        self,
-        X: Any,
-        y: NDArray[np.intp],
-        weight: FloatArray | None,
-        gains: ArrayLike | None,
-        period: ArrayLike | None,
-    ) -> float | None:
-        # The method has learned from the gains; of the objectives Profit alone takes them too.
-        return super()._choose_threshold(X, y, weight, gains if isinstance(self.threshold, Profit) else None, period)
 
-
-def gains_of_rows(gains: GainsLike, X: Any, n_samples: int) -> FloatArray:
+def gains_of_rows(gains: GainsLike, X: MatrixLike, n_samples: int) -> FloatArray:
     """Return the gains of rows that are to be predicted."""
     return check_gains(gains(X) if callable(gains) else gains, n_samples)

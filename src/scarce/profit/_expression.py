@@ -1,4 +1,4 @@
-"""Arithmetic over columns, as text: read by a list of what is allowed, never run as Python."""
+"""Arithmetic over columns, as text: parsed with a list of allowed nodes, never run as Python."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _MOST_CHARACTERS = 1000  # also bounds how deep the parser can go
 
 
 def evaluate(expression: str, values: Mapping[str, Any]) -> Any:
-    """Return the value of an expression, given what its names stand for."""
-    with np.errstate(all="ignore"):  # whatever is not finite is told by the caller, with its row
+    """Return the value of an expression, given the values of its names."""
+    with np.errstate(all="ignore"):  # the caller reports what is not finite, with its row
         return _value(_parse(expression), values)
 
 

@@ -1,4 +1,4 @@
-"""What each outcome of a row earns."""
+"""Gains of the four outcomes of a row."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from scarce._sweep import check_gains, listed, refuse_not_finite
+from scarce._typing import FloatArray, MatrixLike
 from scarce.profit._expression import FUNCTIONS, evaluate, names_in
 
 __all__ = ["Gains", "bayes_threshold", "check_learnable", "gain_of_flagging", "log_ratio", "stakes"]
 
-FloatArray = NDArray[np.float64]
 _MOST_CERTAIN = 15.0  # log-odds
 
 
 class Gains:
-    """What a row earns as a true positive, false positive, true negative and false negative.
+    """The gains of a row as a true positive, false positive, true negative and false negative.
 
     Each outcome is a number for all rows, an array with one number a row, or an expression over the columns of the
     table and over constants. Call the object with a table to get the (n_samples, 4) array, with columns tp, fp, tn,
@@ -45,11 +45,12 @@ class Gains:
     See Also
     --------
     bayes_threshold : The probability above which to call a row positive.
+    scarce.objectives.Profit : The threshold of most profit.
 
     Notes
     -----
     An expression must see amounts in money. Behind a scaler in a pipeline it would see scaled ones, so evaluate it
-    first and hand on the array, ``gains=costs(frame)``, which scikit-learn cuts into folds like the rows. An
+    first and hand on the array, ``gains=costs(frame)``, which scikit-learn splits into folds like the rows. An
     estimator that is not behind anything can be handed the object itself.
 
     Examples
@@ -107,7 +108,7 @@ class Gains:
         merged = {**self.constants, **constants}
         return Gains(**outcomes, columns=self.columns, on_degenerate=self.on_degenerate, **merged)
 
-    def __call__(self, X: Any) -> FloatArray:
+    def __call__(self, X: MatrixLike) -> FloatArray:
         """Return the gains of the rows of a table, with columns tp, fp, tn and fn.
 
         Parameters
@@ -131,10 +132,10 @@ class Gains:
         for column, (outcome, given) in zip(gains.T, self.outcomes.items(), strict=True):
             column[:] = self._outcome(outcome, given, values, n)
         if not np.isfinite(gains).all():
-            self._tell_missing(gains, values)
+            self._refuse_missing(gains, values)
         return check_learnable(gains, n, self.on_degenerate)
 
-    def thresholds(self, X: Any) -> FloatArray:
+    def thresholds(self, X: MatrixLike) -> FloatArray:
         """Return for each row of a table the probability above which to call it positive."""
         return bayes_threshold(self(X))
 
@@ -178,12 +179,12 @@ class Gains:
             has = f"columns {', '.join(map(str, known[:8]))}" if frame else f"{len(known)} columns without names"
             raise ValueError(
                 f"The gains need {name!r}, which is neither a constant nor a column: the table has {has}. Give the "
-                "constant, say columns={'" + name + "': which}, or, where a pipeline has changed the table, evaluate "
+                "constant, set columns={'" + name + "': which}, or, where a pipeline has changed the table, evaluate "
                 "the gains on the original one and pass the array, gains=costs(X)."
             )
         return where
 
-    def _tell_missing(self, gains: FloatArray, values: Mapping[str, Any]) -> None:
+    def _refuse_missing(self, gains: FloatArray, values: Mapping[str, Any]) -> None:
         for name in self._names:
             if (bad := np.flatnonzero(~np.isfinite(values[name]))).size:
                 raise ValueError(
@@ -194,13 +195,13 @@ class Gains:
 
 
 def gain_of_flagging(gains: FloatArray, positive: Any) -> FloatArray:
-    """Return what each row earns more if called positive, where `positive` is its truth or its probability."""
+    """Return the gain of calling each row positive, where `positive` is its truth or its probability."""
     tp, fp, tn, fn = gains.T
     return positive * (tp - fn) + (1 - positive) * (fp - tn)
 
 
 def stakes(gains: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what speaks for calling each row positive and what against it, over both classes, in money."""
+    """Return the gains for and against calling each row positive, over both classes, in money."""
     if_positive, if_negative = gain_of_flagging(gains, 1), gain_of_flagging(gains, 0)
     up = np.maximum(if_positive, 0) + np.maximum(if_negative, 0)
     down = np.maximum(-if_positive, 0) + np.maximum(-if_negative, 0)
@@ -208,7 +209,7 @@ def stakes(gains: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def log_ratio(up: Any, down: Any) -> Any:
-    """Return log(up / down), within what counts as certain."""
+    """Return log(up / down), within ±15."""
     nearly_nothing = np.finfo(np.float64).tiny
     return np.clip(np.log(up + nearly_nothing) - np.log(down + nearly_nothing), -_MOST_CERTAIN, _MOST_CERTAIN)
 
@@ -224,6 +225,11 @@ def bayes_threshold(gains: ArrayLike) -> FloatArray:
     gains : array-like of shape (n_samples, 4)
         What each outcome (tp, fp, tn, fn) of a row earns, with tn - fp + tp - fn > 0.
 
+    See Also
+    --------
+    Gains : The gains of the rows of a table.
+    BayesProfitClassifier : The rule that uses this threshold.
+
     Examples
     --------
     >>> from scarce.profit import bayes_threshold
@@ -237,7 +243,7 @@ def bayes_threshold(gains: ArrayLike) -> FloatArray:
 
 
 def check_learnable(gains: ArrayLike, n_samples: int, on_degenerate: Literal["raise", "drop"] = "raise") -> FloatArray:
-    """Return the (n_samples, 4) table of gains in which right decisions pay, or set what does not to 0."""
+    """Return the (n_samples, 4) table of gains in which right decisions pay; other rows are refused or set to 0."""
     table = check_gains(gains, n_samples)
     tp, fp, tn, fn = table.T
     xi = tn - fp + tp - fn

@@ -1,4 +1,4 @@
-"""What a retailer can choose from: less profit for fewer wrong alarms."""
+"""The trade-off of a retailer: less profit for fewer false positives."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 
 from scarce._sklearn import safe_indexing
+from scarce._typing import Estimator, MatrixLike
 from scarce.metrics import predict_for_profit, profit_score
 from scarce.profit._gains import Gains
 
@@ -20,7 +21,7 @@ __all__ = ["MenuEntry", "profit_menu"]
 
 
 class MenuEntry(NamedTuple):
-    """What comes of one value of the constant that makes a wrong alarm dearer.
+    """The result of one value of the constant that prices a false positive.
 
     Attributes
     ----------
@@ -30,11 +31,15 @@ class MenuEntry(NamedTuple):
         Profit, and its gap to that of perfect decisions as a share of it, both by the gains as given. The gap is NaN
         where perfect decisions earn nothing.
     given_up : float
-        How much less the profit is than that of the best entry.
+        The profit of the best entry less this one.
     precision, recall, f1 : float
         Of the decisions; 0 where nothing is called positive.
     flagged : int
-        How many rows are called positive.
+        The number of rows called positive.
+
+    See Also
+    --------
+    profit_menu : The function that makes the entries.
     """
 
     value: float
@@ -48,8 +53,8 @@ class MenuEntry(NamedTuple):
 
 
 def profit_menu(
-    estimator: Any,
-    X: Any,
+    estimator: Estimator,
+    X: MatrixLike,
     y: ArrayLike,
     gains: Gains,
     values: Iterable[float],
@@ -57,11 +62,11 @@ def profit_menu(
     constant: str = "zeta",
     cv: Any = 5,
 ) -> list[MenuEntry]:
-    """Return how much profit must be given up for how much precision.
+    """Return the profit that must be given up for more precision.
 
-    Where customers must not be annoyed, a wrong alarm can be made dearer than it is. The model is learned and decides
-    with each value of a constant of the gains, such as the price of a wrong alarm; all of them are judged by the gains
-    as they are.
+    Where customers must not be annoyed, a false positive can be given a higher cost than it has. The model learns and
+    decides with each value of a constant of the gains, such as the cost of a false positive; all of them are judged by
+    the gains as they are.
 
     Parameters
     ----------
@@ -85,6 +90,10 @@ def profit_menu(
     list of MenuEntry
         One for each value, in their order. ``pandas.DataFrame(menu)`` makes a table of it.
 
+    See Also
+    --------
+    scarce.plotting.ProfitMenuDisplay : The same as a figure.
+
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
@@ -92,8 +101,8 @@ def profit_menu(
     >>> from scarce.profit import BayesProfitClassifier, Gains, profit_menu
     >>> X, y = make_classification(3000, weights=[0.95], random_state=0)
     >>> gains = Gains(fn=-80, fp="-zeta", zeta=5)
-    >>> cheap, dear = profit_menu(BayesProfitClassifier(LogisticRegression()), X, y, gains, [5, 40])
-    >>> dear.profit < cheap.profit, dear.precision > cheap.precision
+    >>> low, high = profit_menu(BayesProfitClassifier(LogisticRegression()), X, y, gains, [5, 40])
+    >>> high.profit < low.profit, high.precision > low.precision
     (True, True)
     """
     truth = column_or_1d(y)

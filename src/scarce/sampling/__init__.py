@@ -1,7 +1,7 @@
 """Resampling that remembers where a row came from, on imbalanced-learn.
 
 imbalanced-learn is an extra: ``pip install "scarce[sampling]"``. Without it everything here can be imported, and
-says so when it is used.
+raises an error with this hint when it is used.
 """
 
 from scarce.sampling._classifier import ResampledClassifier

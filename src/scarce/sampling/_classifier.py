@@ -1,4 +1,4 @@
-"""Any classifier fitted on resampled rows, with its probabilities put right."""
+"""Any classifier fitted on resampled rows, with its probabilities corrected."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import Objective
+from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce.base import RareEventClassifier
 from scarce.occlusion import usual_rows
 from scarce.sampling._prior import correct_prior
 from scarce.sampling._resample import SAMPLERS, resample
@@ -23,11 +23,11 @@ __all__ = ["ResampledClassifier"]
 
 
 class ResampledClassifier(TunedThreshold):
-    """Fit a classifier on resampled rows, correct its probabilities, and cut them where an objective is best.
+    """A classifier fitted on resampled rows, with corrected probabilities and the threshold of an objective.
 
-    A model fitted on more positives than there really are thinks every row more likely to be one. Its probabilities
+    A model fitted on more positives than there really are gives every row too high a probability. Its probabilities
     are brought back to the share that positives have (:func:`~scarce.sampling.correct_prior`); they are the score. The
-    cut is chosen on rows that were neither fitted nor resampled.
+    threshold is chosen on rows that were neither fitted nor resampled.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class ResampledClassifier(TunedThreshold):
     random_state : int, RandomState or None, default=None
         For a sampler by name, or one whose own is None. The estimator has its own.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the F1-optimal cut; see :class:`~scarce.base.RareEventClassifier`.
+        "default" is the F1-optimal threshold; see :class:`~scarce.base.RareEventClassifier`.
     cv : int, default=5
         How many folds give the honest scores, with the resampling inside each; fewer if a class has fewer rows.
     pos_label : label, default=None
@@ -51,9 +51,15 @@ class ResampledClassifier(TunedThreshold):
     prior_, resampled_prior_ : float
         The share of positives, by weight, in the rows and in the resampled rows.
 
+    See Also
+    --------
+    scarce.TunedThreshold : The same threshold without resampling.
+    correct_prior : The correction of the probabilities.
+    SDC : A support vector machine on SMOTE's rows.
+
     Notes
     -----
-    Honest scores come from stratified cross-fitting: to leave out one row at a time would be a fit for each.
+    Honest scores come from stratified cross-fitting: to leave out one row at a time would take a fit for each.
 
     Examples
     --------
@@ -75,23 +81,23 @@ class ResampledClassifier(TunedThreshold):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         sampler: Any = "smote",
         *,
-        random_state: Any = None,
-        threshold: str | float | Objective = "default",
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
         cv: int = 5,
-        pos_label: Any = None,
+        pos_label: Label = None,
     ) -> None:
         super().__init__(estimator, threshold=threshold, cv=cv, pos_label=pos_label)
         self.sampler = sampler
         self.random_state = random_state
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         # Synthetic rows are made of numbers, so a frame or a sparse matrix cannot go through as it is.
         return RareEventClassifier._check_X(self, X, reset=reset)
 
-    def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         rows = resample(X, y, self.sampler, sample_weight=sample_weight, random_state=self.random_state)
         if len(np.unique(rows.y)) < 2:
             raise ValueError(f"sampler={self.sampler!r} left rows of one class only. Take a sampler that removes less.")
@@ -106,14 +112,14 @@ class ResampledClassifier(TunedThreshold):
             return score
         return correct_prior(score, self.resampled_prior_, self.prior_)
 
-    def _honest_scores(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
-        # A forest's out-of-bag scores are no way out here: a tree without a row has seen what was made from it.
+    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        # A forest's out-of-bag scores are not honest here: a tree without a row may have seen rows made from it.
         return RareEventClassifier._honest_scores(self, X, y, sample_weight)
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
         if not hasattr(self.estimator_, "predict_proba") or not 0 < self.threshold_ < 1:
             return super()._positive_share(score)
-        # The same correction once more, as if rows on the cut were as often positive as not.
+        # The same correction once more, as if rows on the threshold were as often positive as not.
         return correct_prior(score, self.threshold_, 0.5)
 
     @classmethod

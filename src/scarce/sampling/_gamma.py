@@ -13,8 +13,10 @@ from sklearn.base import clone
 from sklearn.utils import column_or_1d
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors import ClassIndex
+from scarce.neighbors._base import voters
 from scarce.objectives import FBeta, Objective, get_objective
 from scarce.sampling._leave_out import There, leave_one_out, nearest_there
 from scarce.sampling._plane import ROUNDING, Near, best_pair, critical, plane
@@ -22,8 +24,6 @@ from scarce.sampling._resample import SAMPLERS, State, resample_in_steps
 
 __all__ = ["ResampledGammaKNN"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 _NEGATIVE, _REAL, _SYNTHETIC = 0, 1, 2
 
@@ -58,8 +58,8 @@ class ResampledGammaKNN(RareEventClassifier):
     random_state : int, RandomState or None, default=None
         For a sampler by name, or one whose own is None.
     threshold : "default", str, Objective or float, default="default"
-        "default" is the cut of the two γ. An objective or a number moves both γ, at the ratio that is best for F1, or
-        for the F-measure that `threshold` asks for; it excludes `gamma`.
+        "default" is the threshold that the two γ stand for. An objective or a number moves both γ, at the ratio that is
+        best for F1, or for the F-measure that `threshold` asks for; it excludes `gamma`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -72,21 +72,26 @@ class ResampledGammaKNN(RareEventClassifier):
     origin_ : ndarray of shape (n_rows,)
         The number in `X` of `fit` of each row of the index, -1 for a synthetic one.
 
+    See Also
+    --------
+    scarce.neighbors.GammaKNN : One γ, without resampling.
+    scarce.plotting.GammaPlaneDisplay : A picture of the plane of the two γ.
+
     Notes
     -----
     Honest distances are leave-one-out: the rows are resampled once, and a row is measured among what is left without
-    it and without the synthetic rows that have it as a parent. What was made from other rows stays as it was drawn, and
+    it and without the synthetic rows that have it as a parent. The rows made from others stay as they were drawn, and
     where Borderline-SMOTE or ADASYN put it was decided with the row. Edited nearest neighbours and Tomek links are
     applied anew to what is left, for the row may have had others removed: a positive that clears negatives away from
-    around itself would seem easy to find. A row that was itself removed is measured like any other. It has a class that
-    is to be found, as the rows that will be asked about have, and these are not cleaned either.
+    around itself would seem easy to find. A row that was itself removed is measured like any other. New rows are
+    not cleaned either.
 
     This holds for the samplers by name, and for imbalanced-learn's random ones, ``EditedNearestNeighbours`` and
     ``TomekLinks``. Of other samplers it is not known which rows come or go with a row; there, honest distances come
     from stratified cross-fitting, 5 folds, with the resampling inside each. The honest scores of all rows share one
     ratio of the two γ.
 
-    `sample_weight` says how much a row counts in the choice of γ. It does not change the rows that a sampler makes.
+    `sample_weight` is how much a row counts in the choice of γ. It does not change the rows that a sampler makes.
 
     References
     ----------
@@ -126,9 +131,9 @@ class ResampledGammaKNN(RareEventClassifier):
         gamma_synthetic_max: float = 2.0,
         metric: Any = "euclidean",
         n_jobs: int | None = None,
-        random_state: Any = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.sampler = sampler
         self.n_neighbors = n_neighbors
@@ -142,9 +147,7 @@ class ResampledGammaKNN(RareEventClassifier):
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
-        self._k = min(self.n_neighbors, len(X))
-        if self._k < self.n_neighbors:
-            warnings.warn(f"n_neighbors={self.n_neighbors} is more than the {len(X)} training rows.", stacklevel=3)
+        self._k = voters(self.n_neighbors, len(X))
         steps = self._resample(X, y)
         self.origin_ = steps[-1][1].origin
         self.index_ = self._index(steps[-1][1])
@@ -166,7 +169,7 @@ class ResampledGammaKNN(RareEventClassifier):
     def _given(self) -> tuple[float, float]:
         if self.threshold != "default":
             raise ValueError(
-                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the cut. Give one of them."
+                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
         pair = np.asarray(self.gamma, dtype=np.float64)
         if pair.shape != (2,) or not (np.isfinite(pair) & (pair > 0)).all():
@@ -184,7 +187,7 @@ class ResampledGammaKNN(RareEventClassifier):
 
     @property
     def _needed(self) -> int:
-        """How many of the k neighbours must be positive."""
+        """The number of the k neighbours that must be positive."""
         return (self._k + 1) // 2
 
     @property
@@ -256,7 +259,7 @@ class ResampledGammaKNN(RareEventClassifier):
 
     def plane(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         gamma_real: ArrayLike,
         gamma_synthetic: ArrayLike,
@@ -264,7 +267,7 @@ class ResampledGammaKNN(RareEventClassifier):
         objective: str | Objective = "f1",
         sample_weight: ArrayLike | None = None,
     ) -> FloatArray:
-        """Return what an objective is worth on honest predictions at each pair of γ.
+        """Return the value of an objective on honest predictions at each pair of γ.
 
         The estimator itself is not changed, and the rows are resampled as in `fit` if `random_state` is a number.
 
@@ -293,8 +296,8 @@ class ResampledGammaKNN(RareEventClassifier):
         near = model._honest_near(X, target, model._resample(X, target))
         return plane(near, target, weight, get_objective(objective), *axes)
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
-        """Return for each row who spoke for and against it.
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
+        """Return for each row its nearest rows of each kind.
 
         Returns
         -------
@@ -311,11 +314,11 @@ class ResampledGammaKNN(RareEventClassifier):
         found = {name: _nearest(self.index_, X, kind, self._k) for name, kind in kinds.items()}
         out: list[dict[str, Any]] = []
         for i, score in enumerate(self._score(X)):
-            told: dict[str, Any] = {"score": float(score)}
+            explanation: dict[str, Any] = {"score": float(score)}
             for name, (distance, number) in found.items():
                 near = [(float(d), int(self.origin_[n])) for d, n in zip(distance[i], number[i], strict=True) if n >= 0]
-                told[name] = [{"row": row if row >= 0 else None, "distance": d} for d, row in near]
-            out.append(told)
+                explanation[name] = [{"row": row if row >= 0 else None, "distance": d} for d, row in near]
+            out.append(explanation)
         return out
 
     @classmethod

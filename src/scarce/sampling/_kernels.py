@@ -1,18 +1,16 @@
-"""Loops that no library has: arrays in, arrays out."""
+"""The sweep over the plane of the two γ: arrays in, arrays out."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from scarce._typing import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
 def _move(total: FloatArray, best: FloatArray, node: int, amount: float) -> None:  # pragma: no cover - compiled
-    """Add to a leaf and put its ancestors right."""
+    """Add to a leaf and update its ancestors."""
     total[node] += amount
     best[node] = total[node]
     node //= 2
@@ -29,7 +27,7 @@ def best_cell(
 ) -> tuple[float, float, int]:  # pragma: no cover - compiled
     """Return where in the plane the rows called positive have the greatest sum of gains.
 
-    One axis is cut into cells, and row i is positive in the first ``start[i]`` of them. While the other coordinate
+    One axis is split into cells, and row i is positive in the first ``start[i]`` of them. While the other coordinate
     falls from `top` to 0, row ``row[e]`` becomes positive in the first ``reach[e]`` cells at ``at[e]``, descending.
     A row that is positive in the first p cells leaves its gain at leaf p - 1 of a tree, so that a cell is worth the
     sum of the leaves from it to the end; each node knows its sum and the best such sum that starts in it. Returns

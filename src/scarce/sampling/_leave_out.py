@@ -1,4 +1,4 @@
-"""Resampled rows as they are without one of the given rows and without all that was made from it."""
+"""Resampled rows as they are without one of the given rows and without all rows made from it."""
 
 from __future__ import annotations
 
@@ -9,34 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.neighbors import ClassIndex
 from scarce.sampling._resample import State, imblearn
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
-# Says of resampled rows whether they are there without a given row; both by number, in arrays of one shape.
+# Takes resampled rows and given rows by number, in arrays of one shape; returns which are there without the given row.
 There = Callable[[IntArray, IntArray], BoolArray]
 
-# Rows to look at beyond those asked for, and how many times as many where these do not do.
+# Rows to look at beyond those asked for, and how many times as many where these are not enough.
 _SPARE = 16
 _WIDER = 4
-# What one block of a search may return, in pairs of a distance and a row.
+# The most that one block of a search may return, in pairs of a distance and a row.
 _PAIRS = 1_000_000
 
 
 def leave_one_out(steps: list[tuple[Any, State]], n_jobs: int | None) -> tuple[State, There] | None:
     """Return rows, and which of them a sampler would have left had a given row not been there.
 
-    That row is gone, and what was made from it. What was made from others stays as it was drawn, and where rows are
-    cleaned, they are cleaned anew. None if this cannot be told: a sampler makes rows without saying from which, or
-    removes rows for a reason that is not known here.
+    That row is gone, and the rows made from it. Rows made from others stay as they were drawn, and where rows are
+    cleaned, they are cleaned anew. None if this is not known: a sampler does not report from which rows it makes
+    others, or removes rows for a reason that is not known here.
     """
     over, under = imblearn().over_sampling, imblearn().under_sampling
-    told = over.SMOTE, over.BorderlineSMOTE, over.ADASYN, over.RandomOverSampler, under.RandomUnderSampler
+    known = over.SMOTE, over.BorderlineSMOTE, over.ADASYN, over.RandomOverSampler, under.RandomUnderSampler
     *before, (last, rows) = steps
     cleaner = _cleaner(last, before[-1][1], len(steps[0][1].X), n_jobs)
-    if any(type(step) not in told for step, _ in steps[1 : len(before) if cleaner else None]):
+    if any(type(step) not in known for step, _ in steps[1 : len(before) if cleaner else None]):
         return None
     if cleaner is None:
         return rows, lambda row, given: (rows.parents[row] != given[..., None]).all(axis=-1)
@@ -96,13 +94,13 @@ def _cleaner(step: Any, rows: State, n_given: int, n_jobs: int | None) -> tuple[
 
     keeps = kept_by_links if type(step) is under.TomekLinks else kept_by_editing
     ever = keeps(np.arange(len(rows.X)), np.full(len(rows.X), -1))
-    row, given = near.told
+    row, given = near.changed
     ever[row[keeps(row, given)]] = True
     return keeps, np.flatnonzero(ever)
 
 
 class _Neighborhoods:
-    """The k nearest rows of each row, with any given row and what was made from it left out.
+    """The k nearest rows of each row, with any given row and the rows made from it left out.
 
     Only a given row that is a parent of one of the k nearest matters. So of each row the k nearest are kept, and those
     without each of these parents. Of equally far rows the earlier one is nearer.
@@ -127,16 +125,16 @@ class _Neighborhoods:
                 found = np.stack([_without(row, rows.parents, given, k) for given in parents.T], axis=1)
                 enough = seen | ((first[:, -1] >= 0) & (found[:, :, -1] >= 0).all(axis=1))
                 self._nearest[part] = first
-                done, told = part[enough], parents[enough]
-                keys.append((done[:, None] * self._base + told)[told >= 0])
-                nearest.append(found[enough][told >= 0])
+                done, left_out = part[enough], parents[enough]
+                keys.append((done[:, None] * self._base + left_out)[left_out >= 0])
+                nearest.append(found[enough][left_out >= 0])
                 short.append(part[~enough])
             width, todo = _WIDER * width, np.concatenate(short)
         self._keys, first = np.unique(np.concatenate(keys), return_index=True)
         self._without = np.concatenate(nearest)[first]
 
     @property
-    def told(self) -> tuple[IntArray, IntArray]:
+    def changed(self) -> tuple[IntArray, IntArray]:
         """The rows, and for each a given one without which others are around it."""
         return self._keys // self._base, self._keys % self._base
 

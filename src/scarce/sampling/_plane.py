@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scarce._typing import FloatArray, IntArray
 from scarce.objectives import Objective
 from scarce.sampling._kernels import best_cell
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Distances this close, relative to their size, are taken for equal: a tie must not hang on the last bit.
 ROUNDING = 16 * np.finfo(np.float64).eps
@@ -21,7 +18,7 @@ _NEVER = 1e-200
 
 
 class Near(NamedTuple):
-    """What decides about some queries: distances, none of them 0, infinite where there are too few rows.
+    """The distances that decide about some queries: none of them 0, infinite where there are too few rows.
 
     A query is positive if at least j of the k nearest rows are, which is if its j-th nearest positive is not farther
     than the (k-j+1)-th nearest negative.
@@ -67,16 +64,16 @@ def plane(
     gamma_real: FloatArray,
     gamma_synthetic: FloatArray,
 ) -> FloatArray:
-    """Return what an objective is worth at each pair of γ, of shape (n_real, n_synthetic)."""
-    cuts = (1 - ROUNDING) / (1 + 1 / gamma_synthetic)
-    out = np.empty((len(gamma_real), len(cuts)))
+    """Return the value of an objective at each pair of γ, of shape (n_real, n_synthetic)."""
+    thresholds = (1 - ROUNDING) / (1 + 1 / gamma_synthetic)
+    out = np.empty((len(gamma_real), len(thresholds)))
     for i, gamma in enumerate(gamma_real):
         upto = limit(near.rival, near.real, near.synthetic, gamma)
         score = np.ones(len(upto))
         np.divide(upto, 1 + upto, out=score, where=np.isfinite(upto))
-        # Cuts run from the strictest to the laxest, and a row whose score equals the cut is negative.
+        # The curve runs from the highest threshold to the lowest, and a row whose score equals it is negative.
         values = objective.curve(score, y, weight).value[::-1]
-        out[i] = values[np.searchsorted(np.unique(score), cuts, side="right")]
+        out[i] = values[np.searchsorted(np.unique(score), thresholds, side="right")]
     return out
 
 
@@ -136,9 +133,9 @@ def _corners(near: Near) -> tuple[FloatArray, FloatArray]:
 
 
 def _cells(upto: FloatArray, top: float) -> tuple[IntArray, FloatArray]:
-    """Cut the axis from 0 to `top` at all values; return how many cells lie below each, and the cells' ends.
+    """Split the axis from 0 to `top` at all values; return how many cells lie below each, and the cells' ends.
 
-    Values that differ by rounding only are one cut: cell c reaches from ``ends[c, 1]`` to ``ends[c + 1, 0]``.
+    Values that differ by rounding only are one border: cell c reaches from ``ends[c, 1]`` to ``ends[c + 1, 0]``.
     """
     inside = np.sort(upto[(upto > _NEVER) & (upto < top * (1 - _SAME))])
     first = np.diff(inside, prepend=-1.0) > _SAME * inside

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from scarce._typing import FloatArray
 
 __all__ = ["correct_prior"]
 
 
-def correct_prior(proba: ArrayLike, prior_train: ArrayLike, prior_true: ArrayLike) -> NDArray[np.float64]:
+def correct_prior(proba: ArrayLike, prior_train: ArrayLike, prior_true: ArrayLike) -> FloatArray:
     """Return probabilities as they would be had the classes had their true shares in the training rows.
 
     By Bayes' rule the odds of a class are multiplied by how much more frequent it truly is than it was in training.
     The order of the rows does not change. This is right where resampling changed how frequent the classes are and
-    not what their rows look like, which SMOTE keeps to only roughly.
+    not what their rows look like, which holds only roughly for SMOTE.
 
     Parameters
     ----------

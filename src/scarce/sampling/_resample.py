@@ -12,12 +12,10 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scarce._sweep import check_gains, check_weight
+from scarce._typing import BoolArray, FloatArray, IntArray, RandomState
 
 __all__ = ["SAMPLERS", "Resampled", "resample"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 SAMPLERS = ("adasyn", "borderline-smote", "smote", "smote-enn", "smote-tomek")
 
@@ -37,11 +35,15 @@ class Resampled(NamedTuple):
         True for rows that were made up and for further copies of a given row.
     parents : ndarray of shape (n_rows, 2)
         The numbers of the two given rows that a synthetic one lies between, the nearer first; twice that of `origin`
-        for a row that is given or a copy; -1 where the sampler does not tell.
+        for a row that is given or a copy; -1 where the sampler does not report them.
     sample_weight : ndarray of shape (n_rows,) or None
         Their weights, if weights were given.
     gains : ndarray of shape (n_rows, 4) or None
         What their outcomes earn, if gains were given.
+
+    See Also
+    --------
+    resample : The function that returns it.
     """
 
     X: NDArray[Any]
@@ -60,13 +62,13 @@ def resample(
     *,
     sample_weight: ArrayLike | None = None,
     gains: ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> Resampled:
-    """Resample rows and say of each whether it is real, and what it weighs and earns.
+    """Resample rows, and return for each whether it is real, its weight and its gains.
 
     A synthetic row of SMOTE lies on the line between two rows. Its weight and its gains lie at the same place
-    between theirs: a made-up fraud between one of 100 and one of 300 is of an amount between them. Who is whose
-    neighbour is decided by the features alone.
+    between theirs: a made-up fraud between one of 100 and one of 300 is of an amount between them. Neighbours
+    are found by the features alone.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def resample(
     are, and a class of one row gets no synthetic ones. Nor does ADASYN make any where no row of the class has a
     neighbour of another.
 
-    imbalanced-learn does not tell between which two rows a synthetic one lies. For SMOTE, Borderline-SMOTE and ADASYN
+    imbalanced-learn does not report between which two rows a synthetic one lies. For SMOTE, Borderline-SMOTE and ADASYN
     it is found out exactly, from the digits of the rows' numbers, which are interpolated along with the features.
 
     Examples
@@ -134,7 +136,7 @@ class State(NamedTuple):
 
 
 def resample_in_steps(
-    X: NDArray[Any], y: NDArray[Any], sampler: Any, random_state: Any, carried: FloatArray
+    X: NDArray[Any], y: NDArray[Any], sampler: Any, random_state: RandomState, carried: FloatArray
 ) -> list[tuple[Any, State]]:
     """Return the steps of a sampler, each of which only makes or only selects rows, with the rows after each.
 
@@ -159,12 +161,7 @@ def imblearn() -> Any:
     return imblearn
 
 
-def new_smote(**parameters: Any) -> Any:
-    """Return imbalanced-learn's SMOTE."""
-    return imblearn().over_sampling.SMOTE(**parameters)
-
-
-def _steps(sampler: Any, random_state: Any) -> list[Any]:
+def _steps(sampler: Any, random_state: RandomState) -> list[Any]:
     """Return the sampler as steps that each only add rows or only select rows."""
     lib = imblearn()
     over, under, combine = lib.over_sampling, lib.under_sampling, lib.combine
@@ -207,19 +204,19 @@ def _apply(step: Any, state: State) -> State:
         return State(X, y, state.origin[selected], synthetic, state.parents[selected], state.carried[selected])
     if not np.array_equal(X[:n], state.X):
         raise ValueError(
-            f"{type(step).__name__} does not say where its rows come from: it has no sample_indices_ and does not "
+            f"{type(step).__name__} does not report where its rows come from: it has no sample_indices_ and does not "
             f"append to the given rows. Take one of {', '.join(SAMPLERS)}."
         )
     if state.carried.shape[1] and len(X) > n:
         raise ValueError(
-            f"{type(step).__name__} makes rows without saying from which, so they cannot be given weights or gains. "
-            f"Leave these out, or take one of {', '.join(SAMPLERS)}."
+            f"{type(step).__name__} does not report from which rows it makes others, so they cannot be "
+            f"given weights or gains. Leave these out, or take one of {', '.join(SAMPLERS)}."
         )
     return _extend(state, X, y, np.full((len(X) - n, 2), -1), np.empty((len(X), 0)))
 
 
 def _interpolate(step: Any, state: State, check_sampling_strategy: Any) -> State:
-    """Run SMOTE or its kin; what is carried is interpolated with the features."""
+    """Run SMOTE or its kin; the carried columns are interpolated with the features."""
     n, n_features = state.X.shape
     classes, sizes = np.unique(state.y, return_counts=True)
     wanted = check_sampling_strategy(step.sampling_strategy, state.y, "over-sampling")

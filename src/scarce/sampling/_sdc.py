@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from scarce._sklearn import Interval, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
-from scarce.objectives import Objective
+from scarce._typing import FloatArray, IntArray, Label, RandomState, Threshold
+from scarce.base import RareEventClassifier
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
-from scarce.sampling._resample import new_smote, resample
+from scarce.sampling._resample import imblearn, resample
 
 __all__ = ["SDC"]
 
 
 class SDC(ExplainsByOcclusion, RareEventClassifier):
-    """SMOTE with different costs: a support vector machine on SMOTE's rows, with a dearer error on positives.
+    """A support vector machine on SMOTE's rows, with a higher cost of errors on positives.
 
     SMOTE makes the few positives dense enough for the boundary to be well defined, and the costs push it away from
     them: an error on a positive row costs n⁻ / n⁺ times that on a negative one. The score is the distance to the
-    boundary as the machine measures it, and its own rule is to cut at 0.
+    boundary as the machine measures it, and its own threshold is 0.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
     n_neighbors : int, default=5
         Among how many neighbours of its class SMOTE goes; fewer where the class has fewer.
     ratio : {"after", "before"}, default="after"
-        Whether the counts in n⁻ / n⁺ are those after SMOTE or before. The paper does not say; with those before, what
-        SMOTE has made up for is made up for again.
+        Whether the counts in n⁻ / n⁺ are those after SMOTE or before. The paper leaves it open; with those before, the
+        imbalance is made up for twice.
     random_state : int, RandomState or None, default=None
         For SMOTE.
     threshold : "default", str, Objective or float, default="default"
@@ -54,9 +54,13 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
     estimator_ : SVC
         The machine.
 
+    See Also
+    --------
+    ResampledClassifier : Any classifier on resampled rows, with corrected probabilities.
+
     Notes
     -----
-    Honest scores come from stratified cross-fitting, 5 folds: to leave out one row at a time would be a machine for
+    Honest scores come from stratified cross-fitting, 5 folds: to leave out one row at a time would take a machine for
     each. `sample_weight` multiplies the cost of a row; a synthetic row's weight lies between those of the two rows that
     it lies between.
 
@@ -93,9 +97,9 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         growth: float = 3.0,
         n_neighbors: int = 5,
         ratio: str = "after",
-        random_state: Any = None,
-        threshold: str | float | Objective = "default",
-        pos_label: Any = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -107,10 +111,10 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _fit(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         negatives, positives = np.bincount(y, minlength=2)
         wanted = max(positives, min(negatives, round(self.growth * positives)))
-        smote = new_smote(sampling_strategy={1: int(wanted)}, k_neighbors=self.n_neighbors)
+        smote = imblearn().over_sampling.SMOTE(sampling_strategy={1: int(wanted)}, k_neighbors=self.n_neighbors)
         rows = resample(X, y, smote, sample_weight=sample_weight, random_state=self.random_state)
         counted = np.bincount(rows.y if self.ratio == "after" else y)
         machine = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, class_weight={0: 1.0, 1: counted[0] / counted[1]})
@@ -120,7 +124,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
     def _score(self, X: NDArray) -> FloatArray:
         return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
 
-    def _default_threshold(self, X: NDArray, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
     @classmethod

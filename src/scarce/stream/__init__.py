@@ -1,4 +1,4 @@
-"""Which rows still count? Models that learn row by row, as classifiers of river.
+"""Models that learn and forget row by row, as classifiers of river.
 
 river is an extra: ``pip install "scarce[stream]"``. Without it this module can be imported, and says
 so when it is used.

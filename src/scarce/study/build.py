@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
-from scarce.metrics import gmean_score
+from scarce.metrics import gmean_score, precision_at_k_scorer
 from scarce.registry import all_estimators
 
 from .spec import StudyError
@@ -32,6 +32,7 @@ SCORERS: dict[str, Any] = {
     "gm": make_scorer(gmean_score),
     "aa": make_scorer(balanced_accuracy_score),
     "ap": "average_precision",
+    "p@5%": precision_at_k_scorer(0.05),
 }
 
 
@@ -105,7 +106,7 @@ def _make(part: Mapping[str, Any]) -> BaseEstimator:
 
 def _value(value: Any) -> Any:
     """Return a parameter: an estimator of its description, a ratio that a sampler must reach, None, or what it is."""
-    if value == "none":  # TOML has no word for it
+    if value == "None":  # TOML has no word for it, and "none" is a value of some parameters
         return None
     if isinstance(value, Mapping) and isinstance(value.get("estimator"), str):
         return _make(value)
@@ -115,7 +116,7 @@ def _value(value: Any) -> Any:
 
 
 def _at_least(ratio: float, y: NDArray[Any]) -> dict[Any, int]:
-    """Say how many positives a sampler should bring about: none if there are enough."""
+    """Return how many positives a sampler should bring about: none if there are enough."""
     labels, counts = np.unique(y, return_counts=True)
     rare = counts.argmin()
     return {labels[rare]: max(int(counts[rare]), round(ratio * int(counts.max())))}

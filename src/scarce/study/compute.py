@@ -32,7 +32,7 @@ _PACKAGES |= {name: name for name in ("lightgbm", "numba", "joblib")}
 
 
 def compute(cell: Cell) -> Outcome:
-    """Fit and measure one cell. What goes wrong is told in the outcome, so that the other cells go on."""
+    """Fit and measure one cell. An error becomes part of the outcome, so that the other cells go on."""
     try:
         with warnings.catch_warnings():
             # A method may warn of too few positives or of slow convergence; that is part of how it does.
@@ -60,16 +60,16 @@ def _compute(cell: Cell) -> Outcome:
         model.fit(rows.X_train, rows.y_train, **extra)
         fitted = time.perf_counter()
         called = measure.call(model, rows)
-        told = time.perf_counter()
+        predicted = time.perf_counter()
     cpu = time.process_time() - cpu
     figures = measure.figures(getattr(model, "best_estimator_", model).steps[-1][1], rows, called)
     chosen = {str(k): str(v) for k, v in getattr(model, "best_params_", {}).items()}
-    return Outcome(figures, fitted - start, told - fitted, cpu, peak(), chosen, _versions(), rows.note)
+    return Outcome(figures, fitted - start, predicted - fitted, cpu, peak(), chosen, _versions(), rows.note)
 
 
 @contextmanager
 def _peak_memory() -> Iterator[Any]:
-    """Give a function that says, in MB, how far the memory of this process rose above what it held before."""
+    """Yield a function that returns, in MB, how far the memory of this process rose above what it held before."""
     status = Path("/proc/self/status")
     try:
         # Linux forgets the highest memory of a process when asked to.

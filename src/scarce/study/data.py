@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from scarce._files import sha256
+from scarce._typing import FloatArray, IntArray
 from scarce.datasets import load, load_keel_folds
 from scarce.datasets._catalogue import get_record
 from scarce.datasets._sources import obtain, read
@@ -22,12 +23,11 @@ from .spec import StudyError
 
 __all__ = ["Rows", "describe_file", "rows_of"]
 
-FloatArray = NDArray[np.float64]
 _DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {"simulated-flow": draw_flow, "simulated-payments": draw_payments}
 
 
 class Rows(NamedTuple):
-    """Rows to learn from and rows to test on; `gains` are amounts of money where there are any.
+    """Training rows and test rows; `gains` are amounts of money where there are any.
 
     Models decide on test rows with `gains_test`; what they earn is counted with `gains_judged`, where that differs.
     """
@@ -91,13 +91,13 @@ def describe_file(path: Path, target: str, positive: str | None) -> dict[str, An
     return {"name": str(path.resolve()), "label": path.stem, "sha256": digest, "target": target, "positive": positive}
 
 
-def _some(part: NDArray[np.intp], y: NDArray[Any], count: int, seed: int) -> NDArray[np.intp]:
+def _some(part: IntArray, y: NDArray[Any], count: int, seed: int) -> IntArray:
     """Draw rows, with the same share of positives."""
     few = StratifiedShuffleSplit(1, train_size=count, random_state=seed)
     return part[next(few.split(part, y[part]))[0]]
 
 
-def _thin(train: NDArray[np.intp], y: NDArray[Any], ratio: float, seed: int) -> NDArray[np.intp]:
+def _thin(train: IntArray, y: NDArray[Any], ratio: float, seed: int) -> IntArray:
     """Keep so few positives that there are `ratio` negatives for each."""
     positive, negative = train[y[train] == 1], train[y[train] == 0]
     keep = min(len(positive), max(2, round(len(negative) / ratio)))

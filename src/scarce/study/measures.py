@@ -1,4 +1,4 @@
-"""What is measured on the test rows of a cell."""
+"""Figures of a model on the test rows of a cell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
+from scarce._typing import FloatArray, IntArray
 from scarce.metrics import profit_score
 
 from .data import Rows
@@ -19,13 +20,18 @@ LABELS = {
     "f1": "F1",
     "gm": "G-mean",
     "aa": "balanced accuracy",
+    "accuracy": "accuracy",
     "ap": "average precision",
     "precision": "precision",
     "sensitivity": "sensitivity",
     "specificity": "specificity",
     "p@100": "precision among as many rows as there are positives",
+    "p@1%": "precision among the first 1 % of rows",
+    "p@5%": "precision among the first 5 % of rows",
+    "p@10%": "precision among the first 10 % of rows",
     "error": "error rate",
     "gap": "gap to the greatest profit",
+    "gained": "share of what can be gained beyond accepting every row",
     "seconds": "seconds of processor time",
     "gamma": "γ",
     "bound": "certified bound of F1",
@@ -34,28 +40,30 @@ LABELS = {
     "area": "area outside all cones",
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
+    "search_f1": "F1 on the rows that guide the search",
 }
 _LOWER_IS_BETTER = {"error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"}
-# Precision is taken among the first rows, as many as so many per cent of the number of positives.
+# Precision is taken among the first rows, as many as so many per cent of the number of positives, and of all rows.
 SHARES = tuple(range(10, 101, 10))
-_ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_"}
+_BUDGETS = (1, 5, 10)
+_ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_", "search_f1": "f_"}
 
 
 def lower_is_better(metric: str) -> bool:
-    """Say whether less of a metric is better, as of a gap, or of the share of a state that is called another one."""
+    """Return whether less of a metric is better, as of a gap, or of the share of a state that is called another one."""
     state, arrow, called = metric.partition("→")
     return metric in _LOWER_IS_BETTER or (bool(arrow) and state != called)
 
 
 class Called(NamedTuple):
-    """What a model said of the test rows."""
+    """The labels and scores that a model gives to the test rows."""
 
     labels: NDArray[Any]
-    scores: NDArray[np.float64] | None = None
+    scores: FloatArray | None = None
 
 
 class Measure(NamedTuple):
-    """What is asked of a model, which is timed, and what is made of it, which is not."""
+    """A call of a model, which is timed, and the figures that are made of it, which are not."""
 
     call: Callable[[Any, Rows], Called]
     figures: Callable[[Any, Rows, Called], dict[str, float]]
@@ -89,6 +97,7 @@ def _decisions(model: Any, rows: Rows, called: Called) -> dict[str, float]:
         "specificity": specificity,
         "gm": float(np.sqrt(sensitivity * specificity)),
         "aa": (sensitivity + specificity) / 2,
+        "accuracy": (tp + tn) / len(rows.y_test),
     }
     learned = {name: getattr(model, attribute, None) for name, attribute in _ATTRIBUTES.items()}
     figures |= {name: float(value) for name, value in learned.items() if isinstance(value, float | np.floating)}
@@ -99,16 +108,14 @@ def _ranking(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     assert called.scores is not None
     # Infinite scores would be in order, yet no metric takes them.
     scores = np.nan_to_num(np.asarray(called.scores, dtype=np.float64))
-    positives = int(rows.y_test.sum())
-    first = np.array([max(1, round(share * positives / 100)) for share in SHARES])
+    counted = {f"p@{share}": share * int(rows.y_test.sum()) / 100 for share in SHARES}
+    counted |= {f"p@{share}%": share * len(scores) / 100 for share in _BUDGETS}
+    first = np.array([max(1, round(count)) for count in counted.values()])
     average, precision = ranking_figures(rows.y_test, scores, first)
-    shares = {f"p@{share}": float(value) for share, value in zip(SHARES, precision, strict=True)}
-    return {**_decisions(model, rows, called), "ap": average, **shares}
+    return {**_decisions(model, rows, called), "ap": average, **dict(zip(counted, precision.tolist(), strict=True))}
 
 
-def ranking_figures(
-    truth: NDArray[np.int64], scores: NDArray[np.float64], first: NDArray[np.intp]
-) -> tuple[float, NDArray[np.float64]]:
+def ranking_figures(truth: NDArray[np.int64], scores: FloatArray, first: IntArray) -> tuple[float, FloatArray]:
     """Return the average precision, and the precision among the first rows for several numbers of them.
 
     All come from one sort, which is why they are not asked of scikit-learn and `scarce.metrics` one by one: these
@@ -119,7 +126,7 @@ def ranking_figures(
     seen, found = last_of_ties + 1, np.cumsum(truth[order])[last_of_ties]
     caught = np.diff(found, prepend=0)
     average = float((caught * found / seen).sum() / max(found[-1], 1))
-    # Of rows tied at the cut each is among the first to the same extent.
+    # Of rows tied at the threshold each is among the first to the same extent.
     return average, np.interp(first, np.append(0, seen), np.append(0, found)) / np.minimum(first, len(truth))
 
 
@@ -135,9 +142,12 @@ def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     gains = rows.gains_test if rows.gains_judged is None else rows.gains_judged
     if gains is None:
         raise ValueError("The set has no gains.")
-    most = profit_score(rows.y_test, rows.y_test, gains)
-    profit = profit_score(rows.y_test, called.labels, gains)
-    return {**_decisions(model, rows, called), "profit": profit, "gap": (most - profit) / abs(most)}
+    called_none = np.zeros_like(rows.y_test)
+    most, profit, least = (
+        profit_score(rows.y_test, labels, gains) for labels in (rows.y_test, called.labels, called_none)
+    )
+    gap, gained = (most - profit) / abs(most), (profit - least) / (most - least)
+    return {**_decisions(model, rows, called), "profit": profit, "gap": gap, "gained": gained}
 
 
 def _cone(model: Any, rows: Rows, called: Called) -> dict[str, float]:

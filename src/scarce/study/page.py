@@ -19,11 +19,11 @@ __all__ = ["write_page"]
 NEARLY_ALL = 0.9
 _HEAD = """# Reproduction
 
-Every table and figure of the papers that can be computed, theirs beside ours. This page is written by
-`scarce study page docs/reproduction.md` from a store of results; each study says which command repeats it.
+Every table and figure of the papers that can be computed, theirs beside ours, and comparisons of our own. This page is
+written by `scarce study page docs/reproduction.md` from a store of results; each study names the command to repeat it.
 
 *p* is that of Wilcoxon's signed-rank test of our figures against the printed ones, over sets, where both are known for
-at least six; *apart* is by how much the two differ on a set, on average and whatever the sign. A statement of a paper
+at least six; *apart* is by how much the two differ on a set, on average and whatever the sign. A statement
 is "confirmed" or "refuted" where the difference is significant at 5 %; it "agrees" or "disagrees" where only the sign
 of the difference is known. Columns that a paper does not have are marked †: methods without any idea about rare
 classes, the yardstick of every comparison.
@@ -53,6 +53,8 @@ def _run_part(study: Study, store: Store) -> Study:
     """Return the study with the first splits whose cells were nearly all run, so that columns are comparable."""
     plan = [planned for planned in study.plan() if not planned.method.rival]
     stored = store.read(planned.cell.key for planned in plan)
+    if not stored:
+        return study
     for splits in range(1, study.splits):
         done = [planned.cell.key in stored for planned in plan if planned.split == splits]
         if sum(done) < NEARLY_ALL * len(done):
@@ -98,10 +100,10 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
     if found["curves"]:
         yield from _curve(found["curves"])
     if found["claims"]:
-        yield "\n| statement of the paper | | verdict | difference | how told |\n|---|---|---|---|---|"
+        yield "\n| statement | | verdict | difference | evidence |\n|---|---|---|---|---|"
         for claim in found["claims"]:
-            told = (claim["text"], claim["scaling"], claim["verdict"], signed(claim["difference"]), claim["detail"])
-            yield f"| {' | '.join(told)} |"
+            shown = (claim["text"], claim["scaling"], claim["verdict"], signed(claim["difference"]), claim["detail"])
+            yield f"| {' | '.join(shown)} |"
     for column, name in found["needs"].items():
         yield f"\n{column} was left out: it needs `{name}`."
     for note in found["notes"]:
@@ -181,12 +183,12 @@ def _curve(curves: list[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _options(found: Mapping[str, Any]) -> str:
-    splits = next((said.split()[0] for said in found["reduced"] if said.endswith("splits")), None)
+    splits = next((less.split()[0] for less in found["reduced"] if less.endswith("splits")), None)
     return f" --splits {splits}" if splits else ""
 
 
 def _was_run(found: Mapping[str, Any]) -> bool:
-    """Say whether anything was run besides rivals, whose cells several studies share."""
+    """Return whether anything was run besides rivals, whose cells several studies share."""
     return any(c["n_sets"] and not c["rival"] for table in found["tables"] for c in table["columns"])
 
 

@@ -26,7 +26,7 @@ def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        What the report says, as plain data.
+        The contents of the report, as plain data.
     """
     data = tabulate(study, store)
     texts = {

@@ -23,7 +23,7 @@ TIMEOUT = "20s"
 
 @dataclass
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ def run_study(
     *,
     n_jobs: int | None = None,
     dask: str | None = None,
-    tell: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
     """Compute what the store does not hold yet.
 
@@ -71,7 +71,7 @@ def run_study(
         Processes on this machine, -1 for all cores.
     dask : str, default=None
         The address of a Dask scheduler, whose workers compute the cells instead.
-    tell : callable
+    on_progress : callable
         Is called with the progress after every cell.
 
     Returns
@@ -91,7 +91,7 @@ def run_study(
             place[0] += 1
             clock.saw(planned, stored[key].fit_seconds + stored[key].predict_seconds)
     todo = [key for key in keys if key not in stored]
-    tell(progress)
+    on_progress(progress)
     if not todo:
         return progress
 
@@ -127,7 +127,7 @@ def run_study(
                 progress.by_place[planned.set, planned.method.column][0] += 1
             clock.saw(planned, seconds)
             progress.seconds_left = clock.left()
-            tell(progress)
+            on_progress(progress)
     return progress
 
 
@@ -182,7 +182,7 @@ def _cluster(address: str) -> AbstractContextManager[int]:
 
 
 class _Clock:
-    """How long the rest takes, from the mean time of each method on each set, or of the method, or of all."""
+    """An estimate of the time left, from the mean time of each method on each set, or of the method, or of all."""
 
     def __init__(self, plan: Iterable[Planned]) -> None:
         self.workers = 1

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import FloatArray
+
 __all__ = ["STATES", "draw_flow", "draw_payments", "flow_rows", "simulate_flow"]
 
-FloatArray = NDArray[np.float64]
 
 # That of the thesis's data.
 FRAUD_RATE = 0.0033
@@ -36,9 +37,14 @@ def draw_flow(
 
 
 def draw_payments(
-    seed: int, *, gains: dict[str, Any], judged: dict[str, Any] | None = None, rows: int = 60_000, **_: Any
+    seed: int,
+    *,
+    gains: dict[str, Any] | None = None,
+    judged: dict[str, Any] | None = None,
+    rows: int = 60_000,
+    **_: Any,
 ) -> tuple[Any, ...]:
-    """Draw simulated payments of ten months: six to learn from, four to test on, as in Metzler's thesis, chapter 6.
+    """Draw simulated payments of ten months: six to train on, four to test on, as in Metzler's thesis, chapter 6.
 
     `judged` are the gains that decisions earn, where they differ from those that models learn and decide with.
     """
@@ -50,12 +56,15 @@ def draw_payments(
     frame = make_transactions(rows, fraud_rate=FRAUD_RATE, seed=seed).frame
     target = frame.pop("fraud").to_numpy(np.int64)
     first = (frame["date"].dt.month <= 6).to_numpy()
-    assumed, earned = Gains(**gains)(frame), Gains(**(judged or gains))(frame)
     numbers = frame.select_dtypes("number")
     words = frame.select_dtypes(["object", "str", "category"])
     few = [name for name in words if words[name].nunique() <= 30]
     X = pd.concat([numbers, pd.get_dummies(words[few])], axis=1).to_numpy(np.float64)
-    return X[first], target[first], X[~first], target[~first], assumed[first], assumed[~first], earned[~first]
+    parts = X[first], target[first], X[~first], target[~first]
+    if gains is None:
+        return parts
+    assumed, earned = Gains(**gains)(frame), Gains(**(judged or gains))(frame)
+    return *parts, assumed[first], assumed[~first], earned[~first]
 
 
 def simulate_flow(state: str, n: int, rng: np.random.Generator) -> FloatArray:

@@ -7,7 +7,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -61,7 +61,7 @@ class Method:
 
     @property
     def column(self) -> str:
-        """Return the label with the scaling, which tells columns apart where a study has several scalings."""
+        """Return the label with the scaling, which distinguishes columns where a study has several scalings."""
         return self.label if self.rival or self.scaling == "none" else f"{self.label} ({self.scaling})"
 
 
@@ -102,34 +102,23 @@ class Study:
         """Return how many splits of each set there are."""
         return int(self.protocol["splits"])
 
-    def reduce(
-        self,
-        *,
-        sets: Sequence[str] = (),
-        splits: int | None = None,
-        methods: Sequence[str] = (),
-        scalings: Sequence[str] = (),
-    ) -> Study:
-        """Return a smaller study, which says what was left out."""
-        study, said = self, list(self.reduced)
+    def reduce(self, *, sets: Sequence[str] = (), splits: int | None = None, methods: Sequence[str] = ()) -> Study:
+        """Return a smaller study, which lists what was left out."""
+        study, reduced = self, list(self.reduced)
         if sets:
             chosen = _chosen("set", sets, [set_["label"] for set_ in self.sets])
             study = replace(study, sets=tuple(set_ for set_ in self.sets if set_["label"] in chosen))
-            said.append(f"{len(study.sets)} of {len(self.sets)} sets")
+            reduced.append(f"{len(study.sets)} of {len(self.sets)} sets")
         if methods:
             chosen = _chosen("method", methods, [method.label for method in self.methods])
             study = replace(study, methods=tuple(m for m in study.methods if m.label in chosen))
-            said.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
-        if scalings:
-            chosen = _chosen("scaling", scalings, [m.scaling for m in self.methods if not m.rival])
-            study = replace(study, methods=tuple(m for m in study.methods if m.rival or m.scaling in chosen))
-            said.append(f"scaling {', '.join(sorted(chosen))} only")
+            reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
         if splits is not None and splits < self.splits:
             if splits < 1:
                 raise StudyError(f"A study needs at least one split; --splits is {splits}.")
             study = replace(study, protocol={**self.protocol, "splits": splits})
-            said.append(f"{splits} of {self.splits} splits")
-        return replace(study, reduced=tuple(said))
+            reduced.append(f"{splits} of {self.splits} splits")
+        return replace(study, reduced=tuple(reduced))
 
     def plan(self) -> Sequence[Planned]:
         """Return every cell, the methods of one set and split together, so that data are loaded once."""
@@ -190,6 +179,11 @@ def load_study(name: str, *, paper_grid: bool = False) -> Study:
                 return parse_study(name.removesuffix(".toml"), tomllib.load(file), paper_grid=paper_grid)
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise StudyError(f"The study {name} cannot be read: {error}.") from error
+    return _packaged(name, paper_grid)
+
+
+@cache
+def _packaged(name: str, paper_grid: bool) -> Study:
     known = _files()
     if name not in known:
         raise StudyError(f"There is no study {name!r}; scarce study list names them all.")
@@ -247,6 +241,9 @@ def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
     if sets == "all":
         # Its rows have an order in time, which the splits of a study do not know.
         sets = [info.name for info in list_datasets() if info.name != "handbook-payments"]
+    elif isinstance(sets, str):
+        # The sets of another study.
+        sets = load_study(sets).sets
     for set_ in sets:
         plain = {"name": set_} if isinstance(set_, str) else dict(set_)
         yield {**plain, "label": plain.get("label", plain["name"])}

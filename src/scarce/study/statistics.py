@@ -1,4 +1,4 @@
-"""Do methods differ over many data sets? The tests that Demsar (JMLR 2006) recommends, on one figure per set."""
+"""Tests of whether methods differ over many data sets, as Demšar (JMLR 2006) recommends, on one figure per set."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2, f, norm, wilcoxon
 
 from scarce._ranks import DECIMALS, critical_difference, mean_ranks, nemenyi
+from scarce._typing import FloatArray
 
 __all__ = [
     "Interval",
@@ -26,8 +27,6 @@ __all__ = [
     "wilcoxon_p",
     "win_tie_loss",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 class Ranking(NamedTuple):

@@ -42,7 +42,7 @@ _MANY = 900
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a cell: its figures and what they cost, or why there are none."""
+    """The outcome of a cell: its figures and what they cost, or why there are none."""
 
     figures: dict[str, float] = field(default_factory=dict)
     fit_seconds: float = 0.0
@@ -122,7 +122,7 @@ class Store:
             return True
 
     def write(self, cell: str, settings: dict[str, Any], outcome: Outcome) -> None:
-        """Write what came of a cell; `settings` say what was done, and name "set", "split" and "method"."""
+        """Write the outcome of a cell; `settings` hold its recipe, and name "set", "split" and "method"."""
         written, text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), _json(settings)
         with self._transaction():
             self._db.execute("DELETE FROM claims WHERE cell = ?", (cell,))
@@ -204,7 +204,7 @@ def _json(data: Any) -> str:
 
 
 def _born(process: int) -> str:
-    """Return when a process began, as far as the system says, since numbers of processes are given anew."""
+    """Return when a process began, where the system knows it, since numbers of processes are given anew."""
     try:
         # The name in parentheses may hold blanks; the start is the 20th field after it.
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]

@@ -199,9 +199,9 @@ def _verdicts(study: Study, claim: Mapping[str, Any], grids: Mapping[str, Grid])
     scalings = dict.fromkeys(method.scaling for method in study.methods if not method.rival)
     for scaling in scalings:
         names = {m.label: m.column for m in study.methods if m.scaling == scaling and not m.rival}
-        said = {"text": claim["text"], "metric": metric, "scaling": scaling if len(scalings) > 1 else ""}
+        described = {"text": claim["text"], "metric": metric, "scaling": scaling if len(scalings) > 1 else ""}
         places = {set_["label"]: float(set_[study.x[0]]) for set_ in study.sets if study.x and study.x[0] in set_}
-        yield {**said, **_judge(claim, names, grids[metric], -1.0 if lower else 1.0, places)}
+        yield {**described, **_judge(claim, names, grids[metric], -1.0 if lower else 1.0, places)}
 
 
 def _judge(
@@ -262,12 +262,18 @@ def _judge_ranks(
     if subject not in ranks:
         return None
     behind = {name: rank - ranks[subject] for name, rank in ranks.items() if name != subject}
+    described = _describe_ranks(ranks, difference)
     if "best" in claim:
         nearest = min(behind, key=behind.__getitem__)
         verdict = ("confirmed" if behind[nearest] >= difference else "agrees") if behind[nearest] > 0 else "disagrees"
         if behind[nearest] <= -difference:
             verdict = "refuted"
-        return {"verdict": verdict, "difference": behind[nearest], "p": None, "detail": _ranks_said(ranks, difference)}
+        return {
+            "verdict": verdict,
+            "difference": behind[nearest],
+            "p": None,
+            "detail": _describe_ranks(ranks, difference),
+        }
     others = [names[label] for label in claim.get("beats", claim.get("level", ())) if names.get(label) in behind]
     if not others:
         return None
@@ -278,10 +284,10 @@ def _judge_ranks(
         # That a difference was not found does not show that there is none.
         verdict = "agrees" if all(abs(behind[name]) < difference for name in others) else "refuted"
     least = min(behind[name] for name in others)
-    return {"verdict": verdict, "difference": least, "p": None, "detail": _ranks_said(ranks, difference)}
+    return {"verdict": verdict, "difference": least, "p": None, "detail": described}
 
 
-def _ranks_said(ranks: Mapping[str, float], difference: float) -> str:
+def _describe_ranks(ranks: Mapping[str, float], difference: float) -> str:
     order = sorted(ranks, key=ranks.__getitem__)
     return (
         f"mean ranks {', '.join(f'{name} {ranks[name]:.2f}' for name in order)}; critical difference {difference:.2f}"

@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import sklearn
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, RobustScaler, StandardScaler, TargetEncoder
+
+from scarce._typing import FloatArray
 
 from .types import Column
 
@@ -54,7 +55,7 @@ class DateParts(TransformerMixin, BaseEstimator):
         self.origin_ = np.array([_days(X[name]).min() for name in X.columns])
         return self
 
-    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+    def transform(self, X: pd.DataFrame) -> FloatArray:
         """Return three numbers for each date, five with the calendar."""
         parts: list[Any] = []
         for name, origin in zip(self.feature_names_in_, self.origin_, strict=True):

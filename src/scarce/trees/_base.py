@@ -1,4 +1,4 @@
-"""What all trees share: features as codes, statistics of rows, missing values and categories."""
+"""The common part of all trees: features as codes, statistics of rows, missing values and categories."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from scarce._sklearn import Interval, RealNotInt, StrOptions
-from scarce.base import FloatArray, RareEventClassifier
+from scarce._typing import BoolArray, FloatArray, IntArray, MatrixLike, RandomState, Rows
+from scarce.base import RareEventClassifier
 from scarce.trees._engine import CRITERIA, Columns, Graph, LeafScores, Rule, count_categories, encode_columns
 
-__all__ = ["GrownTree", "TreeClassifier", "TreeData"]
+__all__ = ["GrownTree", "TreeClassifier", "TreeData", "budget_threshold", "constant_scores"]
 
 
 class TreeData(NamedTuple):
@@ -29,7 +30,7 @@ class TreeData(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """A tree and what it says of its leaves."""
+    """A tree and the scores of its leaves."""
 
     graph: Graph
     scores: LeafScores
@@ -41,6 +42,12 @@ class GrownTree(NamedTuple):
         return total
 
 
+def constant_scores(value: FloatArray) -> LeafScores:
+    """Return leaf scores that are the same for all rows of a leaf."""
+    nothing = np.zeros(len(value))
+    return LeafScores(value, nothing, nothing, nothing, 0)
+
+
 class TreeClassifier(RareEventClassifier):
     """The common part of trees and forests: it reads the rows, once, into codes."""
 
@@ -50,7 +57,7 @@ class TreeClassifier(RareEventClassifier):
     max_features: Any
     max_bins: int | None
     categorical_features: Any
-    random_state: Any
+    random_state: RandomState
     top_k: Any = None  # a parameter of the trees that can be grown for a review budget
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -72,12 +79,12 @@ class TreeClassifier(RareEventClassifier):
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
         """Grow one tree on the rows with a positive weight."""
 
-    def _check_X(self, X: Any, *, reset: bool) -> Any:
+    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         return validate_data(
             self, X, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan", reset=reset
         )
 
-    def _prepare(self, X: NDArray[Any], y: NDArray[np.intp], sample_weight: FloatArray | None) -> TreeData:
+    def _prepare(self, X: NDArray[Any], y: IntArray, sample_weight: FloatArray | None) -> TreeData:
         self._missing = np.isnan(X).any(axis=0)
         n_categories = count_categories(X, self._is_categorical(), self._feature_names)
         columns, order = encode_columns(X, n_categories, self.max_bins)
@@ -87,7 +94,7 @@ class TreeClassifier(RareEventClassifier):
                 raise ValueError(f"All {kind} rows have a weight of 0. Give at least one of each class a weight.")
         return TreeData(X, columns, order, np.column_stack((weight, weight * y)))
 
-    def _is_categorical(self) -> NDArray[np.bool_]:
+    def _is_categorical(self) -> BoolArray:
         d = self.n_features_in_
         mask = np.zeros(d, dtype=bool)
         if self.categorical_features is None:
@@ -127,12 +134,12 @@ class TreeClassifier(RareEventClassifier):
     def _seeds(self, n: int) -> list[int]:
         return [int(s) for s in check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n)]
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         """Flag as many rows as are positive in training, the papers' precision at k with k = n+."""
         return budget_threshold(self._score(X), self._budget(y, sample_weight), sample_weight)
 
-    def _budget(self, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
-        """Return how much weight of the training rows the default threshold flags."""
+    def _budget(self, y: IntArray, sample_weight: FloatArray | None) -> float:
+        """Return the weight of the training rows that the default threshold flags."""
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         return float(weight @ y) if self.top_k is None else self._rows_to_check(weight)
 
@@ -150,7 +157,7 @@ class TreeClassifier(RareEventClassifier):
 
 
 def budget_threshold(scores: FloatArray, budget: float, sample_weight: FloatArray | None) -> float:
-    """Return the cut that flags at most the budget, a weight of rows, but at least the highest score."""
+    """Return the threshold that flags at most the budget, a weight of rows, but at least the highest score."""
     weight = np.ones(len(scores)) if sample_weight is None else sample_weight
     level, group = np.unique(-scores, return_inverse=True)
     flagged = np.cumsum(np.bincount(group, weight))

@@ -1,4 +1,4 @@
-"""Short trees, each grown on what those before it have missed."""
+"""Short trees, each grown on the residuals of those before it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit
 
-from scarce.base import FloatArray
+from scarce._typing import FloatArray
 from scarce.profit._gains import log_ratio
-from scarce.trees._base import GrownTree, TreeData
+from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import CRITERIA, Rule, encode_columns, grow_tree
-from scarce.trees.profit import constant_scores, in_units
+from scarce.trees._profit_trees import in_units
 
 __all__ = ["Boosted", "boost", "boost_in_turn"]
 
@@ -21,7 +21,7 @@ _DEPTH = 4
 _MIN_SAMPLES_LEAF = 20
 _RATE = 0.1
 _ADDED_CURVATURE = 5.0
-_BINS = 255  # enough for trees that part many rows at a time
+_BINS = 255  # enough for trees that split many rows at a time
 _FOLDS = 3
 
 

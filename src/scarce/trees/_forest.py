@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
-from scarce.base import FloatArray
+from scarce._typing import FloatArray, IntArray, Rows
 from scarce.occlusion import ExplainsByOcclusion, usual_rows
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, budget_threshold
 from scarce.trees._engine.sql import to_sql
@@ -57,7 +56,7 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
         drawn = np.random.default_rng(seed).integers(n, size=max(1, round(self.max_samples * n)))
         return np.bincount(drawn, minlength=n).astype(np.float64)
 
-    def _fit(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> None:
+    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         self._fit_trees(self._prepare(X, y, sample_weight))
 
     def _fit_trees(self, data: TreeData) -> None:
@@ -68,23 +67,23 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
         )
         self._background = usual_rows(data.X)
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score(self, X: Rows) -> FloatArray:
         return self._in_blocks(self._block_score, X)
 
-    def _in_blocks(self, score: Callable[[Any], FloatArray], X: Any) -> FloatArray:
+    def _in_blocks(self, score: Callable[[Any], FloatArray], X: Rows) -> FloatArray:
         """Score block by block, so that the answer depends neither on the batch nor on the number of threads."""
         if len(X) <= BLOCK:
             return score(X)  # one row must not wait for threads to be prepared
         blocks = [X[start : start + BLOCK] for start in range(0, len(X), BLOCK)]
         return np.concatenate(Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(score)(b) for b in blocks))
 
-    def _block_score(self, X: Any) -> FloatArray:
+    def _block_score(self, X: Rows) -> FloatArray:
         total = np.zeros(len(X))
         for tree in self.trees_:
             tree.scores.add_to(total, tree.graph, X)
         return total / len(self.trees_)
 
-    def _honest_scores(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         scores = self._out_of_bag(X)
         if np.isnan(scores).any():  # with few trees some rows are in every bag
             return super()._honest_scores(X, y, sample_weight)
@@ -92,23 +91,23 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
 
     def _out_of_bag(
         self,
-        X: Any,
-        said: Callable[[GrownTree, Any], FloatArray] = lambda tree, rows: tree.score(rows),
+        X: Rows,
+        output: Callable[[GrownTree, Any], FloatArray] = lambda tree, rows: tree.score(rows),
         shape: tuple[int, ...] = (),
     ) -> FloatArray:
-        """Return for each training row the mean of what the trees say that did not draw it; NaN where there are none.
+        """Return for each training row the mean output of the trees that did not draw it; NaN where there are none.
 
-        A tree says its score, or what `said` returns for it and rows, of the given `shape` for each row.
+        The output of a tree for rows is their scores, or an array of the given `shape` for each row.
         """
         total, times = np.zeros((len(X), *shape)), np.zeros((len(X), *(1 for _ in shape)))
         for tree, seed in zip(self.trees_, self._tree_seeds, strict=True):
             out = np.flatnonzero(self._in_bag(len(X), seed) == 0)
             if len(out):
-                total[out] += said(tree, X[out])
+                total[out] += output(tree, X[out])
                 times[out] += 1
         return np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0)
 
-    def _default_threshold(self, X: Any, y: NDArray[np.intp], sample_weight: FloatArray | None) -> float:
+    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1
         scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
         return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)

@@ -1,4 +1,4 @@
-"""What is done for all nodes of a forest at once."""
+"""Kernels over all nodes of a forest at once."""
 
 from __future__ import annotations
 

@@ -1,15 +1,14 @@
-"""How much the splits on a path count: those of many rows tell more about a new row than those of few."""
+"""Weights of the splits on a path: those of many rows predict a new row better than those of few."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from scarce.base import FloatArray
+from scarce._typing import BoolArray, FloatArray
 from scarce.profit._gains import log_ratio
 from scarce.trees._engine import Graph
 from scarce.trees._kernels_forest import add_steps
@@ -22,7 +21,7 @@ _LEAST_WEIGHT = 1e-3
 
 
 class PathWeights(NamedTuple):
-    """What a step counts, by the size of the node that it leads to, and the constant of the sum."""
+    """The weight of a step by the size of the node that it leads to, and the constant of the sum."""
 
     weight: FloatArray
     constant: float
@@ -51,7 +50,7 @@ def steps_of_leaves(graph: Graph, value: FloatArray) -> FloatArray:
     return of_leaves
 
 
-def fit_path_weights(steps: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> PathWeights:
+def fit_path_weights(steps: FloatArray, positive: BoolArray, weight: FloatArray) -> PathWeights:
     """Return the weights whose sum of steps gives the log-odds of rows best; rows without steps (NaN) are left out.
 
     The weights minimise the log-loss plus (w - 1)² / 2 times the variance of the steps: without evidence a step counts

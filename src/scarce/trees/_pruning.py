@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce.base import FloatArray
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.trees._engine import Graph
 
 __all__ = ["prune_for_profit"]
 
 
-def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: NDArray[np.intp]) -> Graph:
+def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: IntArray) -> Graph:
     """Return the pruned tree that earns most on the rows aside, the smallest of equals, with the sums of all rows.
 
     Parameters
     ----------
     graph : Graph
-        A tree grown on the other rows; its sums decide what a node is called.
+        A tree grown on the other rows; its sums decide the label of a node.
     X : ndarray of shape (n_samples, n_features)
         All rows.
     stats : ndarray of shape (n_samples, 4)
@@ -30,7 +30,9 @@ def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: ND
     leaf = np.flatnonzero(graph.feature < 0)[graph.apply(X)]
     tested = _sums_of_nodes(graph, leaf[aside], stats[aside])
     called = graph.sums[:, 2] > graph.sums[:, 3]
-    best = np.where(called, tested[:, 2], tested[:, 3])  # what a node earns as a leaf, then as the best tree below it
+    best = np.where(
+        called, tested[:, 2], tested[:, 3]
+    )  # the profit of a node as a leaf, then as the best tree below it
     kept = np.ones(len(best), dtype=bool)
     split = graph.feature >= 0
     for node in np.flatnonzero(split)[::-1].tolist():  # children have higher numbers than their parents
@@ -43,10 +45,10 @@ def prune_for_profit(graph: Graph, X: NDArray[Any], stats: FloatArray, aside: ND
         if not (kept[node] and split[node]) and graph.feature[node] >= 0:
             kept[graph.left[node]] = kept[graph.right[node]] = False
     counted = _sums_of_nodes(graph, leaf, np.column_stack((stats, stats[:, 0] > 0)))
-    return _cut(graph._replace(sums=counted[:, :4], n_rows=counted[:, 4].astype(np.int64)), kept, split)
+    return _subtree(graph._replace(sums=counted[:, :4], n_rows=counted[:, 4].astype(np.int64)), kept, split)
 
 
-def _sums_of_nodes(graph: Graph, leaf: NDArray[np.intp], stats: FloatArray) -> FloatArray:
+def _sums_of_nodes(graph: Graph, leaf: IntArray, stats: FloatArray) -> FloatArray:
     """Return the sums over the rows that pass each node, given the leaf of each row."""
     sums = np.empty((len(graph.feature), stats.shape[1]))
     for column, of_nodes in zip(stats.T, sums.T, strict=True):
@@ -56,7 +58,7 @@ def _sums_of_nodes(graph: Graph, leaf: NDArray[np.intp], stats: FloatArray) -> F
     return sums
 
 
-def _cut(graph: Graph, kept: NDArray[np.bool_], split: NDArray[np.bool_]) -> Graph:
+def _subtree(graph: Graph, kept: BoolArray, split: BoolArray) -> Graph:
     """Return a graph of the kept nodes, of which those that are not split are leaves."""
     number = np.cumsum(kept) - 1
     leaf = ~split[kept]

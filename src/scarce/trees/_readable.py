@@ -1,13 +1,12 @@
-"""What makes a tree readable: rules, reasons, text and SQL."""
+"""The readable forms of a tree: rules, reasons, text and SQL."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._typing import BoolArray, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.export import to_dict, to_text
@@ -22,11 +21,11 @@ class ReadableTree(RareEventClassifier):
 
     tree_: Graph
     leaf_scores_: LeafScores
-    _missing: NDArray[np.bool_]
+    _missing: BoolArray
 
     @property
     def compactness_(self) -> dict[str, float]:
-        """How much there is to read: the numbers of tests, of leaves and of rules."""
+        """The size of the tree for a reader: the numbers of tests, of leaves and of rules."""
         return compactness(self.tree_)
 
     def rules(self) -> list[LeafRule]:
@@ -34,7 +33,7 @@ class ReadableTree(RareEventClassifier):
         check_is_fitted(self)
         return rules(self.tree_, self._feature_names, self.leaf_scores_, missing=self._missing)
 
-    def explain(self, X: Any) -> list[dict[str, Any]]:
+    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score, the number of its rule and the conditions of it that the row met."""
         check_is_fitted(self)
         X = self._check_X(X, reset=False)

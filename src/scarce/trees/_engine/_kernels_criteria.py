@@ -1,4 +1,4 @@
-"""What a split is worth, as a function of sums: a new criterion is a number and a branch here.
+"""The worth of a split as a function of sums: a new criterion is a number and a branch here.
 
 Each row carries up to four statistics, of which a node has the sums:
 w, its weight; p, the weight of its positives; a, what it earns if the node's rows are called positive; b, if negative.
@@ -14,15 +14,15 @@ from numba import njit
 
 GINI = 0
 ENTROPY = 1
-PAPER = 2  # n_l AP_left + n_r AP_right, the criterion of the MetaAP paper
+AP_MEAN = 2  # the size-weighted mean of the average precisions of both orders: n_l AP_left + n_r AP_right
 AP_MAX = 3  # the larger of AP_left and AP_right
-WERM = 4  # weighted error of LeafRank, never 0: it splits while it can; the parameter is the share of the ranking node
+WEIGHTED_ERROR = 4  # never 0: it splits while it can; the parameter is the share of positives in the ranking node
 BALANCED = 5  # Gini with both classes weighted equally in the ranking node; the same parameter
 TOP_K = 6  # positives among the first k rows; the parameter is the part of the budget that reaches the node
 NEWTON = 7  # what a step of Newton's takes off a loss; w and p hold its curvature and its slope, the parameter is added
 PROFIT = 8  # the mean profit of labels drawn by the node's class shares, children weighted by size
-PROFIT_PRINTED = 9  # the same with children unweighted, as the thesis prints it
-COST = 10  # the better of the two constant labels (Correa Bahnsen's cost)
+PROFIT_UNWEIGHTED = 9  # the same with children unweighted
+COST = 10  # the better of the two constant labels
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -33,7 +33,7 @@ def split_gain(
     wr, pr = w - wl, p - pl
     if wl <= 0 or wr <= 0:
         return -math.inf
-    if criterion == PAPER:
+    if criterion == AP_MEAN:
         # n+ (2a - 1)(a - q), with a and q the shares of positives and of rows that go left.
         return (2 * pl - p) * (pl * w - p * wl) / (p * w) if p > 0 else 0.0
     if criterion == AP_MAX:
@@ -43,7 +43,7 @@ def split_gain(
         return 2 * (pl * wr - pr * wl) ** 2 / (wl * wr * w)
     if criterion == ENTROPY:
         return _entropy(w, p) - _entropy(wl, pl) - _entropy(wr, pr)
-    if criterion == WERM:
+    if criterion == WEIGHTED_ERROR:
         left_positive = parameter * (wl - pl) + (1 - parameter) * pr
         right_positive = parameter * (wr - pr) + (1 - parameter) * pl
         return w - min(left_positive, right_positive)
@@ -61,7 +61,7 @@ def split_gain(
     if criterion == COST:
         return max(al, bl) + max(ar, br) - max(a, b)
     left, right, whole = _drawn(wl, pl, al, bl), _drawn(wr, pr, ar, br), _drawn(w, p, a, b)
-    if criterion == PROFIT_PRINTED:
+    if criterion == PROFIT_UNWEIGHTED:
         return w * (left / wl + right / wr - whole / w)
     return left + right - whole
 

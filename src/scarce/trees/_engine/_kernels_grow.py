@@ -59,7 +59,7 @@ def part(values: NDArray, start: int, end: int, left: NDArray, buffer: NDArray) 
 def is_left(
     columns: Any, feature: int, row: int, low: int, missing_left: bool, subset: NDArray
 ) -> bool:  # pragma: no cover - compiled
-    """Say whether a training row goes left."""
+    """Return whether a training row goes left."""
     code = code_of(columns, feature, row)
     if code < 0:
         return missing_left
@@ -250,7 +250,7 @@ def grow(
                     for k in range(WORDS):
                         best_subset[k] = subset[k]
         if rule.inherit and best_feature >= 0:
-            # The authors compare with the AP of this side in the parent's split instead of the node's own share.
+            # A split is compared with the AP of this side in the parent's split instead of the node's own share.
             share = sums[1] / sums[0]
             no_positives = sums[1] <= 0
             worth = sums[0] * (1.0 - inherited) if no_positives else best + sums[0] * (share - inherited)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scarce.trees._engine._kernels_criteria import BALANCED, WERM
+from scarce.trees._engine._kernels_criteria import BALANCED, WEIGHTED_ERROR
 from scarce.trees._engine._kernels_grow import TINY, grow, next_random, part
 
 BY_SLOPE = 0
@@ -125,7 +125,7 @@ def grow_meta(
                 for feature in range(d):
                     for i in range(lo, hi):
                         scratch.order[feature, i] = order[feature, i]
-            parameter = p / w if rule.criterion == WERM or rule.criterion == BALANCED else 0.0
+            parameter = p / w if rule.criterion == WEIGHTED_ERROR or rule.criterion == BALANCED else 0.0
             state, number = next_random(state)
             size = grow(
                 columns, scratch.rows, scratch.order, stats, whole, lo, hi, rule, parameter, number, scratch, tree

@@ -30,9 +30,9 @@ def split_sorted(
 ) -> tuple[float, int, int, bool]:  # pragma: no cover - compiled
     """Return (gain, last code on the left, first code on the right, whether missing values go left).
 
-    `order` lists rows by value, missing ones last. With one row enough for a leaf, cuts inside a run of rows of
-    one class are passed over: the gains of class shares are convex along such a run, so that its best cut is at an end
-    of it. A run at either end of the order ends with the first or the last cut.
+    `order` lists rows by value, missing ones last. With one row enough for a leaf, splits inside a run of rows of
+    one class are passed over: the gains of class shares are convex along such a run, so that its best split is at one
+    of its ends. A run at either end of the order ends with the first or the last split.
     """
     w, p, a, b = sums[0], sums[1], sums[2], sums[3]
     wide = rule.criterion >= PROFIT
@@ -119,7 +119,7 @@ def fill_histogram(
 def split_histogram(
     histogram: NDArray, n_bins: int, n_rows: int, sums: NDArray, rule: Any, parameter: float
 ) -> tuple[float, int, int, bool]:  # pragma: no cover - compiled
-    """Return the best cut between bins, in the form of `split_sorted`."""
+    """Return the best split between bins, in the form of `split_sorted`."""
     w, p, a, b = sums[0], sums[1], sums[2], sums[3]
     n_missing = histogram[MISSING_BIN, 0]
     best, best_low, best_high, best_missing = -math.inf, -1, -1, False

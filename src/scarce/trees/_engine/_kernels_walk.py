@@ -22,7 +22,7 @@ def majority(w: float, p: float) -> float:  # pragma: no cover - compiled
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def goes_left(x: float, node: int, feature: int, graph: Any) -> bool:  # pragma: no cover - compiled
-    """Say whether a value goes left; missing values and unknown categories go where the node remembers."""
+    """Return whether a value goes left; missing values and unknown categories go where the node remembers."""
     if math.isnan(x):
         return graph.missing_left[node]
     n_categories = graph.n_categories[feature]

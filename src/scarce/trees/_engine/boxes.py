@@ -1,4 +1,4 @@
-"""Sets of values and boxes of them: what the tests on a path leave open, and how to say the same with fewer tests."""
+"""Sets of values and boxes of them: the rows of a path, and how to describe them with fewer tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import BoolArray
 from scarce.trees._engine.tree import Graph
 
 __all__ = ["MIXED", "Box", "Codes", "Interval", "Partition", "Values", "meet", "sides_of_test"]
@@ -26,18 +27,18 @@ class Interval(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in the set."""
+        """True if nothing is in the set."""
         return not (self.missing or self.low < self.high)
 
     @property
     def is_everything(self) -> bool:
-        """Whether all numbers and missing values are in the set."""
+        """True if all numbers and missing values are in the set."""
         return self == (-math.inf, math.inf, True)
 
     def meet(self, other: Interval) -> Interval:
         """Return what both have."""
         low, high = max(self.low, other.low), min(self.high, other.high)
-        # One way to say that no number is left, whatever the thresholds were, so that equal sets are equal.
+        # One form for sets without a number, whatever the thresholds were, so that equal sets are equal.
         return Interval(*((low, high) if low < high else (math.inf, -math.inf)), self.missing and other.missing)
 
     def hull(self, other: Interval) -> Interval:
@@ -51,7 +52,7 @@ class Interval(NamedTuple):
         return self.hull(other) if no_numbers or not apart else None
 
     def covers(self, other: Interval) -> bool:
-        """Say whether it has all of the other."""
+        """Return whether it has all of the other."""
         return self.hull(other) == self
 
     def looser(self) -> list[Interval]:
@@ -68,8 +69,8 @@ class Interval(NamedTuple):
         low = -math.inf if both.low == known.low else both.low
         return Interval(low, math.inf if both.high == known.high else both.high, both.missing)
 
-    def holds(self, x: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of each value whether it is in the set."""
+    def holds(self, x: NDArray[Any]) -> BoolArray:
+        """Return for each value whether it is in the set."""
         x = x.astype(np.float64)
         numbers = (x <= self.high) & ((x > self.low) | (self.low == -math.inf))
         return np.where(np.isnan(x), self.missing, numbers)
@@ -84,12 +85,12 @@ class Codes(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in the set."""
+        """True if nothing is in the set."""
         return not (self.missing or self.bits)
 
     @property
     def is_everything(self) -> bool:
-        """Whether all codes and missing values are in the set."""
+        """True if all codes and missing values are in the set."""
         return self.missing and self.bits == (1 << self.n) - 1
 
     @property
@@ -110,7 +111,7 @@ class Codes(NamedTuple):
         return self.hull(other)
 
     def covers(self, other: Codes) -> bool:
-        """Say whether it has all of the other."""
+        """Return whether it has all of the other."""
         return self.hull(other) == self
 
     def looser(self) -> list[Codes]:
@@ -121,8 +122,8 @@ class Codes(NamedTuple):
         """Return the simplest set that has the same values as this one among those known to be possible."""
         return self.meet(known)
 
-    def holds(self, x: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of each value whether it is in the set."""
+    def holds(self, x: NDArray[Any]) -> BoolArray:
+        """Return for each value whether it is in the set."""
         with np.errstate(invalid="ignore"):
             known = (x >= 0) & (x < self.n) & (x == np.floor(x))
         chosen = np.isin(np.arange(self.n), self.codes)
@@ -144,7 +145,7 @@ def meet(a: Box, b: Box) -> Box | None:
 
 
 def covers(a: Box, b: Box) -> bool:
-    """Say whether box `a` has all of box `b`."""
+    """Return whether box `a` has all of box `b`."""
     return all(feature in b and values.covers(b[feature]) for feature, values in a.items())
 
 
@@ -296,9 +297,10 @@ def sides_of_test(graph: Graph, node: int) -> tuple[Values, ...]:
         return ()
     missing, n = bool(graph.missing_left[node]), int(graph.n_categories[feature])
     if not n:
-        cut = float(graph.threshold[node])
+        threshold = float(graph.threshold[node])
         numbers = Interval()
-        return numbers.meet(Interval(-math.inf, cut, missing)), numbers.meet(Interval(cut, math.inf, not missing))
+        below, above = Interval(-math.inf, threshold, missing), Interval(threshold, math.inf, not missing)
+        return numbers.meet(below), numbers.meet(above)
     bits = sum(int(word) << 64 * i for i, word in enumerate(graph.subset[node])) & ((1 << n) - 1)
     return Codes(bits, n, missing), Codes(~bits & ((1 << n) - 1), n, not missing)
 

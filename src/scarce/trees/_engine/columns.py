@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scarce._sklearn import BinMapper
+from scarce._typing import BoolArray, FloatArray
 
 MAX_CATEGORIES = 255
 MISSING_BIN = 255
@@ -25,7 +26,7 @@ class Columns(NamedTuple):
 
     codes: NDArray[np.int32]  # (features, rows)
     bins: NDArray[np.uint8]  # (features, rows)
-    values: NDArray[np.float64]  # distinct values, or upper edges of bins, one feature after the other
+    values: FloatArray  # distinct values, or upper edges of bins, one feature after the other
     offsets: NDArray[np.int64]  # where each feature's values begin
     n_values: NDArray[np.int64]
     n_categories: NDArray[np.int64]  # 0 for a numeric feature
@@ -40,7 +41,7 @@ def encode_columns(
         return _binned(X, n_categories, max_bins), np.empty((d, 0), np.int32)
     codes = np.empty((d, n), np.int32)
     order = np.empty((d, n), np.int32)
-    values: list[NDArray[np.float64]] = []
+    values: list[FloatArray] = []
     for j in range(d):
         column = np.ascontiguousarray(X[:, j])
         if n_categories[j]:
@@ -92,7 +93,7 @@ def _binned(X: NDArray[Any], n_categories: NDArray[np.int64], max_bins: int) -> 
 def _columns(
     codes: NDArray[np.int32],
     bins: NDArray[np.uint8],
-    values: Sequence[NDArray[np.float64]],
+    values: Sequence[FloatArray],
     n_categories: NDArray[np.int64],
 ) -> Columns:
     n_values = np.array([len(v) for v in values], dtype=np.int64)
@@ -104,7 +105,7 @@ def _category_codes(column: NDArray[Any]) -> NDArray[np.int32]:
     return np.where(np.isnan(column), -1, column).astype(np.int32)
 
 
-def count_categories(X: NDArray[Any], is_categorical: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.int64]:
+def count_categories(X: NDArray[Any], is_categorical: BoolArray, names: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of categories of each categorical feature, 0 for the numeric ones; check the codes."""
     counts = np.zeros(X.shape[1], dtype=np.int64)
     for j in np.flatnonzero(is_categorical).tolist():

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from scarce._typing import BoolArray, IntArray
 from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
+from scarce.trees._engine.format import describe, finite, number
 from scarce.trees._engine.tree import Graph, LeafScores
-from scarce.trees._engine.words import describe, finite, number
 
 __all__ = ["Condition", "LeafRule", "compactness", "explain_rows", "ranked", "rules"]
 
@@ -20,7 +21,7 @@ _LISTED = 12  # alternatives of a step that a text lists
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one feature.
+    """A condition of a rule on one feature.
 
     Attributes
     ----------
@@ -42,8 +43,8 @@ class Condition:
     def __str__(self) -> str:
         return self.text
 
-    def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of each row whether it meets the condition."""
+    def holds(self, X: NDArray[Any]) -> BoolArray:
+        """Return for each row whether it meets the condition."""
         return self.values.holds(X[:, self.column])
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,11 +103,11 @@ class LeafRule:
 
     @property
     def n_conditions(self) -> int:
-        """How many conditions there are to read."""
+        """The number of conditions to read."""
         return len(self.always) + sum(len(each) for step in self.any_of for each in step)
 
-    def holds(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Say of each row whether it is in the leaf."""
+    def holds(self, X: ArrayLike) -> BoolArray:
+        """Return for each row whether it is in the leaf."""
         X = np.asarray(X)
         found = _all(self.always, X)
         for step in self.any_of:
@@ -148,7 +149,7 @@ class LeafRule:
 
 
 def rules(
-    graph: Graph, names: Sequence[str], scores: LeafScores | None = None, *, missing: ArrayLike | None = None
+    graph: Graph, names: Sequence[str], scores: LeafScores, *, missing: ArrayLike | None = None
 ) -> list[LeafRule]:
     """Return the rule of each final leaf, the highest score first.
 
@@ -156,7 +157,7 @@ def rules(
     trees on the way. A rule therefore keeps the trees apart: in each of them a row must meet one of some alternatives.
     So it is no longer than the trees, and still exact. Within a tree, touching intervals are put together; tests that
     keep no row out, given the trees before, are dropped, and so are alternatives that contradict the rest of the rule;
-    conditions that all alternatives share are said once.
+    conditions that all alternatives share are listed once.
 
     Parameters
     ----------
@@ -164,10 +165,10 @@ def rules(
         A tree or a tree of trees.
     names : sequence of str
         The name of each feature.
-    scores : LeafScores, optional
-        The leaves' scores; their shares of positives if not given.
+    scores : LeafScores
+        The scores of the leaves.
     missing : array-like of bool of shape (n_features,), optional
-        The features that had missing values in training. Texts say of these alone what happens to a missing value;
+        The features that had missing values in training. Texts show for these alone what happens to a missing value;
         of all features if not given.
 
     Returns
@@ -175,8 +176,8 @@ def rules(
     list of LeafRule
     """
     partition = Partition(graph)
-    tell = _tell_missing(names, missing)
-    value, spread, order = ranked(graph, scores)
+    show = _show_missing(names, missing)
+    value, spread, order = ranked(scores)
     sums, counts = graph.leaf_sums(), graph.leaf_counts()
     found = []
     for place, leaf in enumerate(order.tolist()):
@@ -184,8 +185,8 @@ def rules(
         rule = LeafRule(
             number=place + 1,
             leaf=leaf,
-            always=_conditions(always, names, tell),
-            any_of=tuple(tuple(_conditions(box, names, tell) for box in step) for step in any_of),
+            always=_conditions(always, names, show),
+            any_of=tuple(tuple(_conditions(box, names, show) for box in step) for step in any_of),
             rows=int(counts[leaf]),
             weight=float(sums[leaf, 0]),
             positives=float(sums[leaf, 1]),
@@ -200,11 +201,11 @@ def explain_rows(
     graph: Graph,
     names: Sequence[str],
     X: NDArray[Any],
-    scores: LeafScores | None = None,
+    scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
 ) -> list[dict[str, Any]]:
-    """Say of each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
+    """Return for each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
 
     They are those of the row's own path, without the tests that could have come out otherwise and led to the same leaf.
     Parameters are as in :func:`rules`.
@@ -217,19 +218,19 @@ def explain_rows(
         "rows", "weight", "positives", "share" of the leaf in training.
     """
     partition = Partition(graph)
-    tell = _tell_missing(names, missing)
-    value, _, order = ranked(graph, scores)
+    show = _show_missing(names, missing)
+    order = ranked(scores)[2]
     place = np.argsort(order)
     sums, counts = graph.leaf_sums(), graph.leaf_counts()
     paths, path_of = np.unique(_ends_of_paths(graph, partition, X), axis=0, return_inverse=True)
-    told: list[tuple[dict[str, Any], Conjunction]] = []
+    by_path: list[tuple[dict[str, Any], Conjunction]] = []
     for path in paths.tolist():
         box: Box = {}
         for node in path:
             if node >= 0:
                 box = meet(box, partition.loose_box(node)) or {}
         leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
-        conditions = _conditions(box, names, tell)
+        conditions = _conditions(box, names, show)
         about = {
             "rule": int(place[leaf]) + 1,
             "because": _text(conditions),
@@ -238,15 +239,12 @@ def explain_rows(
             "positives": float(sums[leaf, 1]),
             "share": float(sums[leaf, 1] / sums[leaf, 0]),
         }
-        told.append((about, conditions))
+        by_path.append((about, conditions))
     score = np.zeros(len(X))
-    if scores is None:
-        score = value[graph.apply(X)]
-    else:
-        scores.add_to(score, graph, X)
+    scores.add_to(score, graph, X)
     rows = []
     for i, path in enumerate(path_of.ravel().tolist()):
-        about, conditions = told[path]
+        about, conditions = by_path[path]
         because = [
             {"feature": c.feature, "value": finite(float(X[i, c.column])), "condition": c.text} for c in conditions
         ]
@@ -255,7 +253,7 @@ def explain_rows(
 
 
 def compactness(graph: Graph) -> dict[str, float]:
-    """Return how much there is to read.
+    """Return the size of a tree for a reader.
 
     "nodes" counts tests, "leaves" the ends of paths, "rules" the final leaves, which several paths may reach, "blocks"
     the internal trees, and "mean_length" is the mean number of tests that a training row passes.
@@ -270,18 +268,13 @@ def compactness(graph: Graph) -> dict[str, float]:
     }
 
 
-def ranked(graph: Graph, scores: LeafScores | None) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
+def ranked(scores: LeafScores) -> tuple[NDArray[Any], NDArray[Any], IntArray]:
     """Return each leaf's score, the spread of the tie-break, and the leaves from the highest score."""
-    if scores is None:
-        sums = graph.leaf_sums()
-        value, spread = sums[:, 1] / sums[:, 0], np.zeros(len(sums))
-    else:
-        value = scores.value
-        spread = np.where(scores.high > scores.low, scores.spread, 0.0)
-    return value, spread, np.argsort(-value, kind="stable")
+    spread = np.where(scores.high > scores.low, scores.spread, 0.0)
+    return scores.value, spread, np.argsort(-scores.value, kind="stable")
 
 
-def _tell_missing(names: Sequence[str], missing: ArrayLike | None) -> NDArray[np.bool_]:
+def _show_missing(names: Sequence[str], missing: ArrayLike | None) -> BoolArray:
     return np.ones(len(names), dtype=bool) if missing is None else np.asarray(missing, dtype=bool)
 
 
@@ -306,7 +299,7 @@ def _factored(steps: list[list[Box]]) -> tuple[Box, list[list[Box]]]:
 
 
 def _possible(box: Box, always: Box, steps: Iterable[list[Box]]) -> bool:
-    """Say whether a row can be in the box, meet what holds always, and one alternative of every step."""
+    """Return whether a row can be in the box, meet what holds always, and one alternative of every step."""
     inside = meet(always, box)
     return inside is not None and all(any(meet(inside, each) is not None for each in step) for step in steps)
 
@@ -346,7 +339,7 @@ def _ends_of_paths(graph: Graph, partition: Partition, X: NDArray[Any]) -> NDArr
     return np.column_stack(ends) if ends else np.empty((0, 1), np.int64)
 
 
-def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[np.bool_]:
+def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> BoolArray:
     n = graph.n_categories[graph.feature[node]]
     with np.errstate(invalid="ignore"):
         known = np.where(n > 0, (x >= 0) & (x < n) & (x == np.floor(x)), ~np.isnan(x))
@@ -358,11 +351,11 @@ def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> NDArray[
     return np.where(known, left, graph.missing_left[node])
 
 
-def _conditions(box: Box, names: Sequence[str], tell: NDArray[np.bool_]) -> Conjunction:
-    return tuple(Condition(names[f], f, values, describe(names[f], values, bool(tell[f]))) for f, values in box.items())
+def _conditions(box: Box, names: Sequence[str], show: BoolArray) -> Conjunction:
+    return tuple(Condition(names[f], f, values, describe(names[f], values, bool(show[f]))) for f, values in box.items())
 
 
-def _all(conditions: Conjunction, X: NDArray[Any]) -> NDArray[np.bool_]:
+def _all(conditions: Conjunction, X: NDArray[Any]) -> BoolArray:
     return np.logical_and.reduce([np.ones(len(X), dtype=bool), *(condition.holds(X) for condition in conditions)])
 
 

@@ -69,8 +69,8 @@ class _Tree:
         here = self._nested(block, dict.fromkeys(blocks, "NULL"))
         return f"COALESCE({here}, {self.score(blocks[0])})" if blocks else here
 
-    def _nested(self, block: int, said: dict[int, str]) -> str:
-        """Return the tests of a block, with what is said of the blocks it leads to and the scores of its leaves."""
+    def _nested(self, block: int, of_block: dict[int, str]) -> str:
+        """Return the tests of a block, with the expressions of the blocks that follow and the scores of its leaves."""
         partition = self.partition
         first, end = partition.first[block], partition.end[block]
         boxes: dict[int, Box] = {first: {}}
@@ -82,8 +82,8 @@ class _Tree:
         text: dict[int, str] = {}
         for node in range(end - 1, first - 1, -1):  # children come after their parents
             target = partition.target[node]
-            if target in said:
-                text[node] = said[target]
+            if target in of_block:
+                text[node] = of_block[target]
             elif target != MIXED and self.scores.mode != PATH:
                 text[node] = _double(self.scores.value[-1 - target])
             elif partition.feature[node] < 0:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce._typing import BoolArray, FloatArray
 from scarce.trees._engine import _kernels_criteria as criteria
 from scarce.trees._engine._kernels_grow import grow
 from scarce.trees._engine._kernels_meta import grow_meta
@@ -14,19 +15,17 @@ from scarce.trees._engine._kernels_split import WORDS
 from scarce.trees._engine._kernels_walk import BOUNDARY, NO_DISTANCE, PATH, add_scores, leaf_boxes, leaf_range, walk
 from scarce.trees._engine.columns import Columns, rows_in_order
 
-FloatArray = NDArray[np.float64]
-
 CRITERIA = {
     "gini": criteria.GINI,
     "entropy": criteria.ENTROPY,
-    "paper": criteria.PAPER,
+    "ap_mean": criteria.AP_MEAN,
     "ap_max": criteria.AP_MAX,
-    "werm": criteria.WERM,
+    "weighted_error": criteria.WEIGHTED_ERROR,
     "balanced": criteria.BALANCED,
     "top_k": criteria.TOP_K,
     "newton": criteria.NEWTON,
     "profit": criteria.PROFIT,
-    "profit_printed": criteria.PROFIT_PRINTED,
+    "profit_unweighted": criteria.PROFIT_UNWEIGHTED,
     "cost": criteria.COST,
 }
 TIE_BREAKS = {None: NO_DISTANCE, "path": PATH, "boundary": BOUNDARY}
@@ -34,27 +33,27 @@ HISTOGRAM_BYTES = 64 * 2**20  # for histograms of children that wait
 
 
 class Rule(NamedTuple):
-    """When and how a node is split."""
+    """The rule by which nodes are split."""
 
     criterion: int
     max_depth: int
     min_samples_leaf: int
     max_features: int
     min_gain: float  # in shares of the root's weight (or in money for each unit of it)
-    inherit: bool  # compare a split with the AP of the parent's split, as the authors of MetaAP do
+    inherit: bool  # compare a split with the AP of the parent's split
 
 
 class Graph(NamedTuple):
     """A tree, or a tree of trees, as arrays; node 0 is the root.
 
-    A leaf has feature -1, and `jump` says where it leads: to block `jump`, or to the final leaf -1 - jump.
+    A leaf has feature -1, and `jump` is where it leads: to block `jump`, or to the final leaf -1 - jump.
     """
 
     feature: NDArray[np.int64]
     threshold: FloatArray  # x <= threshold goes left; NaN for categories
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    missing_left: NDArray[np.bool_]
+    missing_left: BoolArray
     jump: NDArray[np.int64]
     n_rows: NDArray[np.int64]  # training rows
     sums: FloatArray  # weight, positives, earned if called positive, if negative

@@ -1,0 +1,1 @@
+"""Statements with a bar that is neither time nor memory nor a comparison of methods, shown on real data."""

@@ -1,0 +1,168 @@
+"""Honest scores: those of training rows by models that did not see them, in folds by class, group or time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from inspect import signature
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from scarce._sklearn import safe_indexing
+from scarce._typing import FloatArray, IntArray, Labels, Rows
+from scarce.objectives import Objective
+
+__all__ = ["HonestScores", "takes_times"]
+
+
+class Metadata(NamedTuple):
+    """The columns that come with the training rows, and the splits that the user wants."""
+
+    period: Labels | None = None
+    groups: Labels | None = None
+    cv: Any = None
+
+    def of(self, rows: IntArray) -> Metadata:
+        """Return the metadata of some rows, without the splits, which are of all rows."""
+        period, groups = (None if column is None else column[rows] for column in self[:2])
+        return Metadata(period, groups)
+
+
+class HonestScores:
+    """The part of the template that scores training rows honestly, and chooses thresholds on these scores."""
+
+    # Kept on the instance for as long as it learns.
+    _metadata: Metadata = Metadata()
+
+    def _honest_scores(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        """Score the training rows by models that did not see them, in the method's own way. Called after `_fit`."""
+        return self._cross_fitted(X, y, sample_weight)
+
+    def _compute_honest_scores(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        """Return honest scores: the method's own, or cross-fitted ones where groups or splits are given."""
+        if self._splits_are_given:
+            return self._cross_fitted(X, y, sample_weight)
+        return self._honest_scores(X, y, sample_weight)
+
+    def _best_threshold(
+        self: Any,
+        objective: Objective,
+        X: Rows,
+        y: IntArray,
+        sample_weight: FloatArray | None,
+        *,
+        gains: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+    ) -> float:
+        """Return the threshold that is best for an objective on the honest scores of the training rows."""
+        honest = self._compute_honest_scores(X, y, sample_weight)
+        groups = self._metadata.groups if getattr(objective, "distinct", False) else None
+        columns: dict[str, Any] = {"sample_weight": sample_weight, "gains": gains, "period": period, "groups": groups}
+        tested = np.isfinite(honest)
+        if not tested.all():
+            rows = np.flatnonzero(tested)
+            honest, y = honest[rows], y[rows]
+            columns = {name: _of_rows(column, rows) for name, column in columns.items()}
+        return objective.best_threshold(honest, y, **columns).threshold
+
+    def _cross_fitted(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        """Score rows by models fitted on other folds: the mean over its tests, NaN for a row that is never tested."""
+        total, tests = np.zeros(len(y)), np.zeros(len(y))
+        for train, test in self._splits(y):
+            model = self._copy_for(train)
+            weight = None if sample_weight is None else sample_weight[train]
+            model._fit(safe_indexing(X, train), y[train], weight)
+            total[test] += model._score(safe_indexing(X, test))
+            tests[test] += 1
+        return np.divide(total, tests, out=np.full(len(y), np.nan), where=tests > 0)
+
+    def _splits(self: Any, y: IntArray) -> list[tuple[IntArray, IntArray]]:
+        """Return the training and the test rows of each fold, rows of one group on the same side."""
+        groups, cv = self._metadata.groups, self._given_cv
+        if cv is None:
+            fewest = int(np.bincount(y).min())
+            if fewest < 2:
+                raise ValueError(
+                    f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored "
+                    "by a model that did not see it. Give more rows, or the threshold as a number."
+                )
+            cv = self._folds(fewest) if groups is None else self._group_folds(y, groups)
+        if hasattr(cv, "split"):
+            times = {"times": self._metadata.period} if takes_times(cv) else {}
+            cv = cv.split(np.empty((len(y), 1)), y, groups, **times)
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        if any(len(np.unique(y[train])) < len(np.unique(y)) for train, _ in splits):
+            raise ValueError(
+                f"The training rows of a fold lack a class, so that {type(self).__name__} cannot be fitted. Use "
+                "fewer folds or longer training parts."
+            )
+        return splits
+
+    def _folds(self, fewest: int) -> StratifiedKFold:
+        return StratifiedKFold(min(self._n_folds, fewest), shuffle=True, random_state=0)
+
+    def _group_folds(self, y: IntArray, groups: Labels) -> StratifiedGroupKFold:
+        fewest = min(len(np.unique(groups[y == code])) for code in np.unique(y))
+        if fewest < 2:
+            raise ValueError(
+                "Honest scores by groups need rows of each class in at least two groups. Leave groups out, or give the "
+                "threshold as a number."
+            )
+        return StratifiedGroupKFold(min(self._n_folds, fewest), shuffle=True, random_state=0)
+
+    @property
+    def _n_folds(self) -> int:
+        cv = getattr(self, "cv", None)
+        return int(cv) if isinstance(cv, Integral) else 5
+
+    @property
+    def _given_cv(self) -> Any:
+        """The splitter or the splits that the user gave, or None; a number of folds is none."""
+        cv = getattr(self, "cv", None) if self._metadata.cv is None else self._metadata.cv
+        return None if isinstance(cv, Integral) else cv
+
+    @property
+    def _splits_are_given(self) -> bool:
+        return self._metadata.groups is not None or self._given_cv is not None
+
+    def _copy_for(self, rows: IntArray) -> Self:
+        """Return an unfitted copy, to be fitted on these of the rows; it knows features and classes already."""
+        copy: Self = clone(self)
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "pos_label_"):
+            if hasattr(self, name):
+                setattr(copy, name, getattr(self, name))
+        copy._metadata = self._metadata.of(rows)
+        return copy
+
+    @contextmanager
+    def _keeping(
+        self, y: IntArray, period: ArrayLike | None, groups: ArrayLike | None, cv: Any = None
+    ) -> Iterator[None]:
+        """Keep what comes with the training rows for as long as they are learned from."""
+        period, groups = (None if column is None else column_or_1d(column) for column in (period, groups))
+        check_consistent_length(y, period, groups)
+        if isinstance(cv, Integral):
+            kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+            cv = kind(int(cv), shuffle=True, random_state=0)
+        self._metadata = Metadata(period, groups, cv)
+        try:
+            yield
+        finally:
+            # As large as the training rows, and of no use afterwards.
+            del self._metadata
+
+
+def takes_times(cv: Any) -> bool:
+    """Return whether a splitter splits by times, as :class:`~scarce.model_selection.DelayedTimeSplit` does."""
+    return hasattr(cv, "split") and "times" in signature(cv.split).parameters
+
+
+def _of_rows(column: Any, rows: IntArray) -> Any:
+    # Four gains for all rows are of no row in particular.
+    return column if column is None or np.shape(column) == (4,) else safe_indexing(column, rows)

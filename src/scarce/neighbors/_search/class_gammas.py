@@ -1,0 +1,75 @@
+"""γk-NN with more than two classes: votes, and the γ of each class by exact sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._typing import FloatArray, IntArray
+from scarce.neighbors._search._kernels_class_gammas import class_votes, label_changes, sweep_macro_f1
+from scarce.neighbors._search.index import ClassIndex
+
+
+def _class_distances(index: ClassIndex, X: NDArray, k: int, skip: IntArray | None) -> FloatArray:
+    """Return the k nearest distances to each class, of shape (n_rows, n_classes, k).
+
+    A distance of 0 becomes the smallest that γ can still scale, so that of two rows at the query γ decides.
+    """
+    codes = range(len(index.class_sizes))
+    found = np.stack([index.kneighbors(X, code, k, skip)[0] for code in codes], axis=1)
+    return np.maximum(found, 1e-300)
+
+
+def precedence(sizes: IntArray, tie: str) -> IntArray:
+    """Return the classes in the order in which they win ties: the rarest first, or the largest."""
+    rarest_first = np.lexsort((-np.arange(len(sizes)), sizes))
+    return rarest_first if tie == "positive" else rarest_first[::-1].copy()
+
+
+def vote_scores(index: ClassIndex, X: NDArray, k: int, gamma: FloatArray, tie: str) -> FloatArray:
+    """Return the share of each class in the vote, with ties broken: the largest is the class.
+
+    Below the votes come, in turn, the precedence of the class and how near it is, so small that they decide only
+    between equal votes and order the rows of equal votes.
+    """
+    order = precedence(index.class_sizes, tie)
+    distance = _class_distances(index, X, k, None)
+    votes = class_votes(distance, gamma, order)
+    nearest = distance[:, :, 0] * gamma
+    near = np.where(np.isfinite(nearest), 1 / (1 + nearest), 0.0)
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))[::-1]
+    return (votes + 0.01 * (rank + near) / (len(order) + 1)) / k
+
+
+def best_gammas(
+    index: ClassIndex,
+    X: NDArray,
+    y: IntArray,
+    k: int,
+    gamma_max: float,
+    tie: str,
+    sample_weight: FloatArray | None,
+) -> FloatArray:
+    """Return the γ of each class, 1 for the largest, that no change of one γ in (0, gamma_max] improves.
+
+    The measure is the macro-F1 of leave-one-out predictions.
+    """
+    sizes = index.class_sizes
+    order = precedence(sizes, tie)
+    distance = _class_distances(index, X, k, np.arange(len(X)))
+    weight = np.ones(len(X)) if sample_weight is None else sample_weight
+    gamma = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, min(1.0, gamma_max))
+    best = -1.0
+    improved = True
+    while improved:
+        improved = False
+        for code in np.delete(np.arange(len(sizes)), sizes.argmax()):
+            start, at, row, label = label_changes(distance, gamma, order, int(code), gamma_max)
+            fall = np.argsort(-at, kind="stable")
+            value, high, low = sweep_macro_f1(start, at[fall], row[fall], label[fall], y, weight, len(sizes))
+            if value > best + 1e-12:
+                # Each step raises the measure, which takes finitely many values, so this ends.
+                best, improved = value, True
+                gamma[code] = gamma_max if np.isinf(high) else (high + low) / 2
+    return gamma

@@ -1,0 +1,70 @@
+"""The common part of all displays, and matplotlib, which is an extra."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from scarce._drawing import axes_or_new, pyplot
+from scarce._typing import Estimator
+
+__all__ = ["OF_PIPELINE", "AxesDisplay", "check_drawable", "pyplot"]
+
+OF_PIPELINE = (
+    "Of a pipeline give the last step, with X as the steps before transform it: pipeline[-1], "
+    "pipeline[:-1].transform(X)."
+)
+
+
+class AxesDisplay:
+    """A figure on one matplotlib Axes."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            Style for matplotlib, as for `from_estimator`.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        self._draw(**kwargs)
+        return self
+
+    def _draw(self, **kwargs: Any) -> None:
+        """Draw on ``self.ax_``."""
+        raise NotImplementedError
+
+
+def check_drawable(display: type[Any], estimator: Estimator, kind: type[Any], advice: str, name: str = "") -> None:
+    """Refuse an estimator that a display cannot draw or that is not fitted.
+
+    Parameters
+    ----------
+    display : type
+        The display.
+    estimator : estimator
+        The estimator.
+    kind : type
+        The class that it must have.
+    advice : str
+        The way out, for the error.
+    name : str, optional
+        The class in the words of the error; its own name if not given.
+    """
+    pyplot()  # scores may take long, so a missing library is reported first
+    if not isinstance(estimator, kind):
+        wanted = name or f"a {kind.__name__}"
+        raise TypeError(f"{display.__name__} draws {wanted}; got a {type(estimator).__name__}. {advice}")
+    check_is_fitted(estimator)

@@ -1,0 +1,167 @@
+"""A forest of TreeRank, and a consensus of its rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scarce._sklearn import StrOptions
+from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
+from scarce.trees._forest import TreeForest
+from scarce.trees._kernels_consensus import insert_by_majority
+from scarce.trees._tree_rank import TreeRank
+
+__all__ = ["RankingForest"]
+
+
+class RankingForest(TreeForest):
+    """Many :class:`TreeRank`, each grown on rows drawn with replacement, and a consensus of their rankings.
+
+    Parameters
+    ----------
+    n_estimators : int, default=50
+        The number of trees.
+    max_samples : float, default=0.5
+        The number of rows drawn for a tree, as a share of all.
+    aggregate : {"mean_score", "mean_rank", "median_rank", "kemeny"}, default="mean_score"
+        The rule that makes one ranking of many. "mean_score": the mean of the trees' scores. "mean_rank",
+        "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
+        of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
+        mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
+        into no such group has its mean rank.
+    max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
+categorical_features, tie_break
+        See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        For the rows and features drawn.
+    threshold, pos_label
+        See :class:`~scarce.base.RareEventClassifier`.
+
+    See Also
+    --------
+    TreeRank : One tree of the forest, which can be read.
+    MetaAPForest : A forest for the average precision.
+
+    References
+    ----------
+    S. Clémençon, M. Depecker and N. Vayatis, "Ranking forests", Journal of Machine Learning Research 14 (2013).
+    """
+
+    _tree_class = TreeRank
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeRank._parameter_constraints,
+        **TreeForest._parameter_constraints,
+        "aggregate": [StrOptions({"mean_score", "mean_rank", "median_rank", "kemeny"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 50,
+        *,
+        max_samples: float = 0.5,
+        aggregate: str = "mean_score",
+        max_depth: int = 10,
+        max_leaf_depth: int | None = None,
+        leaf_rank: str = "weighted_error",
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int | None = None,
+        categorical_features: Any = None,
+        tie_break: str | None = "path",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        threshold: Threshold = "default",
+        pos_label: Label = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.aggregate = aggregate
+        self.max_depth = max_depth
+        self.max_leaf_depth = max_leaf_depth
+        self.leaf_rank = leaf_rank
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.tie_break = tie_break
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.threshold = threshold
+        self.pos_label = pos_label
+
+    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+        grown = super()._grow(data, seed)
+        if self.aggregate == "mean_score":
+            return grown
+        graph = grown.graph
+        rank = _leaf_ranks(graph.apply(data.X), data.stats[:, 0], graph.n_leaves)
+        return GrownTree(graph, constant_scores(rank))
+
+    def _fit_trees(self, data: TreeData) -> None:
+        super()._fit_trees(data)
+        if self.aggregate == "kemeny":
+            self._find_consensus(data)
+
+    def _find_consensus(self, data: TreeData) -> None:
+        cells, cell = np.unique(self._leaves(data.X), axis=0, return_inverse=True)
+        weight = np.bincount(cell.ravel(), data.stats[:, 0])
+        ranks = self._ranks(cells)
+        order = np.argsort(-ranks.mean(axis=1), kind="stable")
+        order = insert_by_majority(order, ranks)
+        ahead = np.cumsum(weight[order]) - 0.5 * weight[order]
+        score = np.empty(len(order))
+        score[order] = 1 - ahead / weight.sum()
+        self._cells, self._cell_scores = cells, score
+
+    def _leaves(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the leaf of each row (rows) in each tree (columns)."""
+        return np.column_stack([tree.graph.apply(X) for tree in self.trees_])
+
+    def _ranks(self, leaves: NDArray[np.int64]) -> FloatArray:
+        return np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
+
+    def _block_score(self, X: Rows) -> FloatArray:
+        if self.aggregate in ("mean_score", "mean_rank"):
+            return super()._block_score(X)
+        leaves = self._leaves(X)
+        ranks = self._ranks(leaves)
+        if self.aggregate == "median_rank":
+            return np.median(ranks, axis=1)
+        known = {row.tobytes(): score for row, score in zip(self._cells, self._cell_scores, strict=True)}
+        mean = ranks.mean(axis=1)
+        return np.array([known.get(row.tobytes(), m) for row, m in zip(leaves, mean, strict=True)])
+
+    def to_sql(self, quote: str = '"') -> str:
+        """Return the mean of the trees as one SQL expression; a median or a consensus has none."""
+        if self.aggregate in ("median_rank", "kemeny"):
+            raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
+        return super().to_sql(quote)
+
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        if self.aggregate in ("mean_score", "mean_rank"):
+            return super()._honest_scores(X, y, sample_weight)
+        # A median or a consensus of the trees that did not see a row is not one of all trees: fit anew instead.
+        return TreeClassifier._honest_scores(self, X, y, sample_weight)
+
+    @classmethod
+    def _examples(cls) -> Iterator[Self]:
+        yield cls(10, max_depth=3, random_state=0)
+        yield cls(5, max_depth=2, aggregate="mean_rank", leaf_rank="balanced", random_state=0)
+        yield cls(5, max_depth=2, aggregate="median_rank", max_bins=64, random_state=0)
+        yield cls(5, max_depth=2, aggregate="kemeny", random_state=0)
+
+
+def _leaf_ranks(leaf: NDArray[np.int64], weight: FloatArray, n_leaves: int) -> FloatArray:
+    """Return the share of the training rows that each leaf, from the best, leaves behind; half of its own counted."""
+    size = np.bincount(leaf, weight, n_leaves)
+    return 1 - (np.cumsum(size) - 0.5 * size) / size.sum()
