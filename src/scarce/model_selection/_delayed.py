@@ -133,11 +133,11 @@ class DelayedTimeSplit(BaseCrossValidator):
                 "DelayedTimeSplit needs times: call split(X, y, times=times), or enable metadata routing and pass "
                 "params={'times': times} to cross_validate."
             )
-        moment, dated = _moments(times)
+        moment, dated = moments_of(times)
         check_consistent_length(X, moment)
-        delay, test = _length("delay", self.delay, dated=dated), _length("test", self.test, dated=dated)
-        step = test if self.step is None else _length("step", self.step, dated=dated)
-        train: int | float = np.inf if self.train is None else _length("train", self.train, dated=dated)
+        delay, test = length_of("delay", self.delay, dated=dated), length_of("test", self.test, dated=dated)
+        step = test if self.step is None else length_of("step", self.step, dated=dated)
+        train: int | float = np.inf if self.train is None else length_of("train", self.train, dated=dated)
         if dated:
             whole_days = all(
                 length % _DAY == 0 for length in (delay, test, step, *([] if self.train is None else [train]))
@@ -186,7 +186,7 @@ class DelayedTimeSplit(BaseCrossValidator):
             raise ValueError(f"known_positive_groups must be 'keep' or 'drop'; got {self.known_positive_groups!r}.")
 
 
-def _moments(times: ArrayLike) -> tuple[NDArray[Any], bool]:
+def moments_of(times: ArrayLike) -> tuple[NDArray[Any], bool]:
     """Return times as nanoseconds since 1970 or as float64, and whether they are dates."""
     series = nw.from_native(times, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -208,7 +208,7 @@ def _moments(times: ArrayLike) -> tuple[NDArray[Any], bool]:
     return dates.astype(np.int64), True
 
 
-def _length(name: str, duration: Duration, *, dated: bool) -> int | float:
+def length_of(name: str, duration: Duration, *, dated: bool) -> int | float:
     """Return a duration in nanoseconds, or in the unit of numbers."""
     length: int | float
     if isinstance(duration, int | float | np.integer | np.floating):

@@ -9,11 +9,13 @@ from scarce.plotting._ellipsoids import EllipsoidDisplay
 from scarce.plotting._explanation import ExplanationDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
+from scarce.plotting._ranks import CriticalDifferenceDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
 from scarce.plotting._trees import MetaTreeDisplay
 
 __all__ = [
     "ConeDisplay",
+    "CriticalDifferenceDisplay",
     "EllipsoidDisplay",
     "ExplanationDisplay",
     "FMeasureBoundDisplay",

@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.stats import studentized_range
 
 from scarce._svg import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, STYLE, to_svg
 
@@ -58,24 +57,13 @@ def agreement(table: Mapping[str, Any]) -> str:
 
 def rank_diagram(ranking: Mapping[str, Any]) -> str:
     """Draw the mean ranks, with a bar over methods that Nemenyi's test does not separate."""
-    import pandas as pd
-    import scikit_posthocs
+    from scarce.plotting import CriticalDifferenceDisplay
 
-    names = list(ranking["ranks"])
-    ranks = np.array([ranking["ranks"][name] for name in names])
-    k, n = len(names), ranking["n_sets"]
-    apart = np.abs(ranks[:, None] - ranks) / np.sqrt(k * (k + 1) / (6 * n))
-    p = pd.DataFrame(studentized_range.sf(apart * np.sqrt(2), k, np.inf), names, names)
+    ranks = ranking["ranks"]
+    display = CriticalDifferenceDisplay(list(ranks.values()), names=list(ranks), n_sets=ranking["n_sets"])
     with mpl.rc_context({**_STYLE, "axes.grid": False}):
-        figure = Figure(figsize=(7.2, 0.16 * k + 1.5), layout="constrained")
-        axis = figure.subplots()
-        scikit_posthocs.critical_difference_diagram(
-            dict(zip(names, ranks.tolist(), strict=True)),
-            p,
-            ax=axis,
-            label_props={"fontsize": 8},
-            crossbar_props={"linewidth": 2.5},
-        )
+        figure = Figure(figsize=(7.2, 0.16 * len(ranks) + 1.5), layout="constrained")
+        display.plot(figure.subplots(), label_props={"fontsize": 8})
         return to_svg(figure, "Mean ranks; methods under one bar are not separated by Nemenyi's test at 5 %")
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
+from scipy.stats import chi2, f, norm, wilcoxon
 
+from scarce._ranks import DECIMALS, critical_difference, mean_ranks, nemenyi
 from scarce._typing import FloatArray
 
 __all__ = [
@@ -26,10 +27,6 @@ __all__ = [
     "wilcoxon_p",
     "win_tie_loss",
 ]
-
-
-# Figures that are equal on paper may differ in their last bits.
-_DECIMALS = 10
 
 
 class Ranking(NamedTuple):
@@ -89,11 +86,8 @@ def rank_methods(values: ArrayLike, *, lower_is_better: bool = False, alpha: flo
     >>> rank_methods([[0.9, 0.8, 0.7], [0.6, 0.6, 0.1]]).ranks.tolist()
     [1.25, 1.75, 3.0]
     """
-    table = np.asarray(values, dtype=np.float64).round(_DECIMALS)
-    if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
-        raise ValueError("Ranking needs finite figures of at least two methods on at least two sets.")
-    n, k = table.shape
-    ranks = rankdata(table if lower_is_better else -table, axis=1).mean(axis=0)
+    ranks = mean_ranks(values, lower_is_better=lower_is_better)
+    n, k = np.shape(values)
     statistic = 12 * n / (k * (k + 1)) * (np.sum(ranks**2) - k * (k + 1) ** 2 / 4)
     left = n * (k - 1) - statistic
     # All sets agree on the order: no chance result is as extreme.
@@ -109,18 +103,6 @@ def rank_methods(values: ArrayLike, *, lower_is_better: bool = False, alpha: flo
     )
 
 
-def nemenyi(n_methods: int, alpha: float = 0.05) -> float:
-    """Return the critical value q of Nemenyi's test, which compares all pairs of methods.
-
-    Examples
-    --------
-    >>> from scarce.study.statistics import nemenyi
-    >>> round(nemenyi(5), 3)
-    2.728
-    """
-    return float(studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2))
-
-
 def bonferroni_dunn(n_methods: int, alpha: float = 0.05) -> float:
     """Return the critical value q of the test of Bonferroni and Dunn, which compares all others with one control.
 
@@ -133,18 +115,6 @@ def bonferroni_dunn(n_methods: int, alpha: float = 0.05) -> float:
     return float(norm.ppf(1 - alpha / (2 * (n_methods - 1))))
 
 
-def critical_difference(q: float, n_methods: int, n_sets: int) -> float:
-    """Return by how much two mean ranks must differ to be significant.
-
-    Examples
-    --------
-    >>> from scarce.study.statistics import bonferroni_dunn, critical_difference
-    >>> round(critical_difference(bonferroni_dunn(5), n_methods=5, n_sets=40), 3)
-    0.883
-    """
-    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
-
-
 def wilcoxon_p(ours: ArrayLike, theirs: ArrayLike) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test over sets; zeros are split between the signs.
 
@@ -154,7 +124,7 @@ def wilcoxon_p(ours: ArrayLike, theirs: ArrayLike) -> float:
     >>> wilcoxon_p([0.9, 0.8, 0.7, 0.6, 0.5], [0.8, 0.6, 0.4, 0.2, 0.0])
     0.0625
     """
-    difference = (np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)).round(_DECIMALS)
+    difference = (np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)).round(DECIMALS)
     if len(difference) == 0 or not difference.any():
         return 1.0
     # The exact distribution knows neither zeros nor ties.
@@ -190,7 +160,7 @@ def win_tie_loss(ours: ArrayLike, theirs: ArrayLike) -> Record:
     >>> win_tie_loss([0.3, 0.2, 0.1], [0.2, 0.2, 0.2])
     Record(wins=1, ties=1, losses=1)
     """
-    difference = (np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)).round(_DECIMALS)
+    difference = (np.asarray(ours, dtype=np.float64) - np.asarray(theirs, dtype=np.float64)).round(DECIMALS)
     return Record(int((difference > 0).sum()), int((difference == 0).sum()), int((difference < 0).sum()))
 
 
