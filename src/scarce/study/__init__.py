@@ -4,9 +4,21 @@ A study is a small file that names sets, methods, a protocol and what a paper pr
 into a store, and one report sets the paper's figures beside ours.
 """
 
+from .own import own_study
 from .runner import Progress, run_study
 from .spec import Study, StudyError, list_studies, load_study
 from .store import Outcome, Store
 from .tables import tabulate
 
-__all__ = ["Outcome", "Progress", "Store", "Study", "StudyError", "list_studies", "load_study", "run_study", "tabulate"]
+__all__ = [
+    "Outcome",
+    "Progress",
+    "Store",
+    "Study",
+    "StudyError",
+    "list_studies",
+    "load_study",
+    "own_study",
+    "run_study",
+    "tabulate",
+]
