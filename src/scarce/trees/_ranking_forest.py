@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
@@ -146,6 +147,14 @@ categorical_features, tie_break
         if self.aggregate in ("median_rank", "kemeny"):
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
         return super().to_sql(quote)
+
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        explain = TreeClassifier._explain if self._needs_background else TreeForest._explain
+        return explain(self, X, code, **known)
+
+    @property
+    def _needs_background(self) -> bool:
+        return self.aggregate in ("median_rank", "kemeny")  # which are no sums of trees
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.aggregate in ("mean_score", "mean_rank"):
