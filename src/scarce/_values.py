@@ -70,7 +70,7 @@ def usual_values(X: MatrixLike) -> NDArray[Any]:
     """
     if nw.dependencies.is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
-        columns = [np.asarray(frame[name].to_numpy()) for name in frame.columns]
+        columns = [np.asarray(frame[:, place].to_numpy()) for place in range(frame.shape[1])]  # names may be numbers
     else:
         values = as_values(X)
         if values.dtype.kind in "fiu":

@@ -133,12 +133,12 @@ class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator
         """
         table = gains(X) if callable(gains) else gains
         X, target, weight = self._start(X, y, sample_weight)
-        self._keep_usual(X)
         with (
             self._learning_from(table, len(target)) as gains_of_threshold,
             self._keeping(target, period, groups),
         ):
             self._fit(X, target, weight)
+            self._keep_usual(X)
             self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
         return self
 

@@ -41,7 +41,7 @@ class APBoosting(BoostedClassifier):
         "mean_of_trees", for comparison, repeats the program that Viola et al. call SGBAP: scikit-learn's regression
         trees, a first one fitted to the classes, steps along :func:`sigmoid_ap_gradient`, and the plain mean of all
         trees as the score, whatever the learning rate. It does not need LightGBM, takes `n_estimators`,
-        `learning_rate` and `max_depth` alone, and no missing values.
+        `learning_rate` and `max_depth` alone, and no missing values; it is explained by occlusion.
     n_estimators : int, default=150
         Number of trees.
     learning_rate : float, default=0.05

@@ -33,7 +33,7 @@ class RankingForest(TreeForest):
         "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
         of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
         mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
-        into no such group has its mean rank.
+        into no such group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
     max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
 categorical_features, tie_break
         See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
