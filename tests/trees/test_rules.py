@@ -61,18 +61,13 @@ def test_the_reasons_of_a_row_put_it_into_its_leaf(kind):
     found = {rule.number: rule for rule in rules(graph, names, scores)}
     rows = np.vstack((X, new))
     reasons = explain_rows(graph, names, rows, scores)
-    json.dumps(reasons, allow_nan=False)
-    expected = np.zeros(len(rows))
-    scores.add_to(expected, graph, rows)
-    np.testing.assert_array_equal([row["score"] for row in reasons], expected)
-    np.testing.assert_array_equal([found[row["rule"]].leaf for row in reasons], graph.apply(rows))
+    np.testing.assert_array_equal([found[row.number].leaf for row in reasons], graph.apply(rows))
     for row, x in zip(reasons, rows, strict=True):
-        rule = found[row["rule"]]
-        assert (row["rows"], row["positives"], row["share"]) == (rule.rows, rule.positives, rule.share)
-        for condition in row["conditions"]:
-            value = x[names.index(condition["feature"])]
-            assert condition["value"] == (None if np.isnan(value) else value)
-        assert row["because"] == (" and ".join(c["condition"] for c in row["conditions"]) or "every row")
+        rule = found[row.number]
+        assert (row.rows, row.share) == (rule.rows, rule.share)
+        assert all(condition.holds(x[None]).all() for condition in row.conditions)
+        text = " and ".join(c.text for c in row.conditions) or "every row"
+        assert str(row) == f"{text} (rule {rule.number}: {rule.share:.1%} of {rule.rows} training rows positive)"
 
 
 @given(kinds)
@@ -82,14 +77,14 @@ def test_the_reasons_of_a_row_suffice(kind):
     rows = np.vstack((X, new))
     of_path = {}
     for row, x in zip(explain_rows(graph, names, rows, scores), rows, strict=True):
-        of_path.setdefault(row["because"], (row, x))
+        of_path.setdefault(row.conditions, (row, x))
     leaf = graph.apply(rows)
     number = np.argsort(np.argsort(-scores.value, kind="stable")) + 1
     for row, x in of_path.values():
-        fixed = [names.index(c["feature"]) for c in row["conditions"]]
+        fixed = [c.column for c in row.conditions]
         others = rows.copy()
         others[:, fixed] = x[fixed]
-        assert set(number[graph.apply(others)]) == {row["rule"]}
+        assert set(number[graph.apply(others)]) == {row.number}
     assert leaf.max() < graph.n_leaves
 
 
@@ -169,7 +164,8 @@ def test_one_leaf():
     [rule] = rules(graph, names, scores)
     assert "every row" in str(rule)
     assert rule.holds(X).all()
-    assert {row["because"] for row in explain_rows(graph, names, X, scores)} == {"every row"}
+    assert {row.conditions for row in explain_rows(graph, names, X, scores)} == {()}
+    assert str(explain_rows(graph, names, X, scores)[0]).startswith("every row (rule 1: ")
     assert compactness(graph) == {"nodes": 0, "leaves": 1, "rules": 1, "blocks": 1, "mean_length": 0.0}
     assert explain_rows(graph, names, X[:0], scores) == []
 

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import Estimator, FloatArray, IntArray, Label, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.fmeasure._models import Part, find_costs, own_threshold, scores_of
 from scarce.fmeasure._path import Path, Problem
 from scarce.fmeasure._search import SEARCHES, new_search
 from scarce.objectives import FBeta
-from scarce.occlusion import usual_rows
 from scarce.tuned import ClassifierWrapper
 
 __all__ = ["ConeClassifier"]
@@ -204,7 +202,6 @@ class ConeClassifier(ClassifierWrapper):
         self.f_fit_ = float(path.f_fit[path.best])
         self.f_upper_bound_, self.gap_ = path.bounds[-1], path.gap(path.best)
         self.default_class_ = self.classes_[default] if len(self.classes_) > 2 else None
-        self._background = usual_rows(X)
         # For the threshold, which is chosen next and lets go of it.
         self._found = problem, path.scores
         if self.validation == "train" and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
@@ -324,13 +321,6 @@ class ConeClassifier(ClassifierWrapper):
             return FBeta(self.beta).best_threshold(honest, y, weight, gains=gains, period=period).threshold
         finally:
             del self._found
-
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        if len(self.classes_) > 2:
-            raise ValueError("explain is defined for two classes.")
-        return super().explain(X)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -32,11 +32,11 @@ class _LearnedKNN(GammaKNN):
     metric_transform_: RareMetric
     _multi_class = False
 
-    def _parts(self, side: str, difference: FloatArray) -> FloatArray:
-        if (side == "positive") not in self._transformed:
+    def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray:
+        if code not in self._transformed:
             return difference**2
         learned = self.metric_transform_.components_
-        return difference * (learned.T @ (learned @ difference))
+        return difference * (difference @ learned.T @ learned)
 
 
 class MLFPKNN(_LearnedKNN):
@@ -165,8 +165,8 @@ class IMLKNN(_LearnedKNN):
     Notes
     -----
     Features should be standardised. The honest score of a row is that among all other rows, after a map learned from
-    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only. In
-    :meth:`explain` a feature whose share is below 0 brings the two rows closer together, by way of the others.
+    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only. The part
+    of a feature in the learned distance may be below 0: then it brings two rows closer together, by way of the others.
 
     References
     ----------

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from scarce._sklearn import Interval, check_sample_weight
 from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._search import ClassFit, RowsByClass
+from scarce.explanation import Explanation, distance_effects
+from scarce.neighbors._search import ClassFit, RowsByClass, merge_by_class
 
 __all__ = ["CCNND"]
 
@@ -357,37 +358,32 @@ class CCNND(RareEventClassifier):
         beyond = score - threshold
         return np.clip(0.5 + 0.5 * beyond / np.where(beyond > 0, 1 - threshold, 1 + threshold), 0, 1)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row how it fits each class.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                With more than two classes a list, one for each.
-            classes : list of dict
-                For each class its `label`; `share`, how many of its rows have their nearest farther off;
-                `relative_distance`, the mean of the row's distances beside their mean within the class, where 1 is
-                usual; and `neighbors`, the nearest rows by their number in the order of arrival, with distances.
-        """
-        X = self._check_X(X, reset=False).astype(np.float64)
-        out: list[dict[str, Any]] = [{"score": score, "classes": []} for score in self._score(X).tolist()]
-        for code, label in enumerate(self.classes_.tolist()):
-            rows, spread = self._stored.classes[code], self._stored.spread(code)
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        X = X.astype(np.float64)
+        own = np.full(len(X), self._sides[1]) if code is None else code
+        found, parts, shares = [], [], []
+        for rows, spread in ((rows, self._stored.spread(c)) for c, rows in enumerate(self._stored.classes)):
             distance, place = rows.kneighbors(X, len(spread.vectors))
-            counts, ratio = spread.beside(distance)
-            for i, row in enumerate(out):
-                near = zip(rows.number[place[:, i]].tolist(), distance[:, i].tolist(), strict=True)
-                row["classes"].append(
-                    {
-                        "label": label,
-                        "share": float(counts[i] / (2 * rows.n)),
-                        "relative_distance": float(ratio[i]),
-                        "neighbors": [{"row": n, "distance": d} for n, d in near],
-                    }
-                )
-        return out
+            found.append((distance.T, rows.number[place.T]))
+            parts.append((X - rows.rows(place[0])) ** 2)
+            shares.append(spread.beside(distance)[0] / (2 * rows.n))
+        at, of_class, share = np.arange(len(X)), np.stack(parts, axis=1), np.column_stack(shares)
+        # The other class that the row fits best; of equals the nearest.
+        others = np.lexsort((of_class.sum(axis=2), -share), axis=1)
+        other = np.where(others[:, 0] == own, others[:, 1], others[:, 0])
+        known["rule"] = [
+            f"{share[i, a]:.1%} of the rows of class {self.classes_[a]} have their nearest farther off, "
+            f"{share[i, b]:.1%} of those of class {self.classes_[b]}"
+            for i, (a, b) in enumerate(zip(own, other, strict=True))
+        ]
+        near = merge_by_class(found, list(range(len(found))), sum(number.shape[1] for _, number in found))
+        effects = distance_effects(of_class[at, own], of_class[at, other])
+        return Explanation.from_neighbours(
+            X, near.number, self.classes_[near.code], near.distance, effects=effects, **known
+        )
+
+    def _keep_usual(self, X: Rows) -> None:
+        """Keep nothing: rows come and go, and one that is forgotten must not be found in a file."""
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

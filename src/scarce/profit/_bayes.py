@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import HasMethods, StrOptions
 from scarce._typing import Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce.explanation import Unit
 from scarce.objectives import Profit
-from scarce.occlusion import usual_rows
 from scarce.profit._classifier import ProfitClassifier, gains_of_rows
 from scarce.profit._gains import bayes_threshold, gain_of_flagging
 from scarce.tuned import TunedThreshold
@@ -110,7 +110,6 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         plain = TunedThreshold(self.estimator, cv=self.cv)
         plain._fit(X, y, sample_weight)
         self.estimator_ = plain.estimator_
-        self._background = usual_rows(X)
         self.calibrator_ = None
         self._is_probability = hasattr(self.estimator_, "predict_proba")
         self._out_of_fold = None
@@ -138,6 +137,10 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
 
     def _score(self, X: Rows) -> FloatArray:
         return self._calibrated(self.calibrator_, super()._score(X))
+
+    @property
+    def _score_unit(self) -> Unit:
+        return "probability"
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         scores = self._out_of_fold

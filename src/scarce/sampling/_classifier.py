@@ -14,7 +14,6 @@ from sklearn.utils import Tags
 from scarce._sklearn import HasMethods, StrOptions
 from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
 from scarce.base import RareEventClassifier
-from scarce.occlusion import usual_rows
 from scarce.sampling._prior import correct_prior
 from scarce.sampling._resample import SAMPLERS, resample
 from scarce.tuned import TunedThreshold
@@ -102,7 +101,6 @@ class ResampledClassifier(TunedThreshold):
         if len(np.unique(rows.y)) < 2:
             raise ValueError(f"sampler={self.sampler!r} left rows of one class only. Take a sampler that removes less.")
         self.estimator_ = clone(self.estimator).fit(rows.X, rows.y, **self._fit_params(rows.sample_weight))
-        self._background = usual_rows(X)
         self.prior_ = float(np.average(y, weights=sample_weight))
         self.resampled_prior_ = float(np.average(rows.y, weights=rows.sample_weight))
 

@@ -15,8 +15,10 @@ from sklearn.utils import column_or_1d
 from scarce._sklearn import HasMethods, Interval, StrOptions
 from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Threshold
 from scarce.base import RareEventClassifier
+from scarce.explanation import Explanation, neighbours
 from scarce.neighbors import ClassIndex
-from scarce.neighbors._base import voters
+from scarce.neighbors._base import additive_power, differences, labels_by_code, ratio_effects, voters
+from scarce.neighbors._search import merge_by_class
 from scarce.objectives import FBeta, Objective, get_objective
 from scarce.sampling._leave_out import There, leave_one_out, nearest_there
 from scarce.sampling._plane import ROUNDING, Near, best_pair, critical, plane
@@ -296,30 +298,25 @@ class ResampledGammaKNN(RareEventClassifier):
         near = model._honest_near(X, target, model._resample(X, target))
         return plane(near, target, weight, get_objective(objective), *axes)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its nearest rows of each kind.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                As `score_samples` gives it.
-            positives, synthetic, negatives : list of {"row", "distance"}
-                The nearest rows of each kind, up to `n_neighbors`, by their number in `X` of `fit` and without γ. The
-                number of a row that was made up is None.
-        """
-        X = self._check_X(X, reset=False)
-        kinds = {"positives": _REAL, "synthetic": _SYNTHETIC, "negatives": _NEGATIVE}
-        found = {name: _nearest(self.index_, X, kind, self._k) for name, kind in kinds.items()}
-        out: list[dict[str, Any]] = []
-        for i, score in enumerate(self._score(X)):
-            explanation: dict[str, Any] = {"score": float(score)}
-            for name, (distance, number) in found.items():
-                near = [(float(d), int(self.origin_[n])) for d, n in zip(distance[i], number[i], strict=True) if n >= 0]
-                explanation[name] = [{"row": row if row >= 0 else None, "distance": d} for d, row in near]
-            out.append(explanation)
-        return out
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        kinds = [_NEGATIVE, _REAL, _SYNTHETIC]
+        found = [_nearest(self.index_, X, kind, self._k) for kind in kinds]
+        near = merge_by_class(found, kinds, 3 * self._k)
+        labels = np.append(labels_by_code(self), self.pos_label_)[near.code]
+        origin = np.where(near.number >= 0, self.origin_[near.number], -1)
+        power = additive_power(self.metric, 2)
+        if power is None:
+            named = neighbours(origin, labels, near.distance)
+            return Explanation.from_occlusion(self._score, X, self._background, neighbours=named, **known)
+        # The positive row that decides, real or synthetic, at its distance as both γ scale it.
+        distance, row = (np.hstack([found[kind][i][:, : self._needed] for kind in kinds[1:]]) for i in (0, 1))
+        gamma = np.repeat([1.0, self._ratio], self._needed)
+        at = np.argsort(gamma * distance, axis=1, kind="stable")[:, self._needed - 1]
+        decider: IntArray = row[np.arange(len(X)), at].astype(np.intp)
+        rival = found[_NEGATIVE][1][:, self._k - self._needed]
+        positive, negative = (np.abs(differences(self.index_, X, row)) ** power for row in (decider, rival))
+        known |= ratio_effects(known["score"], gamma[at, None] ** power * positive, negative, power)
+        return Explanation.from_neighbours(X, origin, labels, near.distance, **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

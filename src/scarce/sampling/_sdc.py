@@ -13,13 +13,12 @@ from sklearn.svm import SVC
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Threshold
 from scarce.base import RareEventClassifier
-from scarce.occlusion import ExplainsByOcclusion, usual_rows
 from scarce.sampling._resample import imblearn, resample
 
 __all__ = ["SDC"]
 
 
-class SDC(ExplainsByOcclusion, RareEventClassifier):
+class SDC(RareEventClassifier):
     """A support vector machine on SMOTE's rows, with a higher cost of errors on positives.
 
     SMOTE makes the few positives dense enough for the boundary to be well defined, and the costs push it away from
@@ -119,7 +118,6 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         counted = np.bincount(rows.y if self.ratio == "after" else y)
         machine = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, class_weight={0: 1.0, 1: counted[0] / counted[1]})
         self.estimator_ = machine.fit(rows.X, rows.y, sample_weight=rows.sample_weight)
-        self._background = usual_rows(X)
 
     def _score(self, X: NDArray) -> FloatArray:
         return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)

@@ -12,10 +12,12 @@ from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import BoolArray, FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce.explanation import Unit
 from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._boosted import boost_in_turn
 from scarce.trees._engine import grow_tree
+from scarce.trees._engine.shap import Effects, forest_effects
 from scarce.trees._engine.sql import to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
@@ -279,6 +281,21 @@ class ProfitForest(ProfitTrees, TreeForest):
         added = np.zeros(len(X))
         add_forest(X, self._added_nodes, added)
         return mean + self._constant + added
+
+    def _leaf_effects(self, X: Rows) -> Effects:
+        mean = super()._leaf_effects(X)
+        if self.stakes_ is None:
+            return mean
+        trees = [(tree.graph, tree.scores.value) for tree in (*self.boosted_, self.stakes_)]
+        added = forest_effects(trees, X, np.ones(len(trees)))
+        return Effects(mean.effects + added.effects, mean.base_value + self._constant + added.base_value)
+
+    def _leaf_score(self, X: Rows) -> FloatArray:
+        return self._block_score(X)  # rows of one leaf have the same score
+
+    @property
+    def _score_unit(self) -> Unit:
+        return "log-odds" if self.vote == "odds" else "score"
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.stakes_ is None or np.isnan(steps := self._out_of_fold).any():

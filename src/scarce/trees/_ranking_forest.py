@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
@@ -32,7 +33,7 @@ class RankingForest(TreeForest):
         "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
         of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
         mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
-        into no such group has its mean rank.
+        into no such group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
     max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
 categorical_features, tie_break
         See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
@@ -146,6 +147,14 @@ categorical_features, tie_break
         if self.aggregate in ("median_rank", "kemeny"):
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
         return super().to_sql(quote)
+
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        explain = TreeClassifier._explain if self._needs_background else TreeForest._explain
+        return explain(self, X, code, **known)
+
+    @property
+    def _needs_background(self) -> bool:
+        return self.aggregate in ("median_rank", "kemeny")  # which are no sums of trees
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.aggregate in ("mean_score", "mean_rank"):

@@ -6,11 +6,13 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from scarce._typing import BoolArray, MatrixLike
+from scarce._typing import BoolArray, IntArray, Rows
 from scarce.base import RareEventClassifier
+from scarce.explanation import Explanation
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.export import to_dict, to_text
 from scarce.trees._engine.rules import LeafRule, compactness, explain_rows, rules
+from scarce.trees._engine.shap import tree_effects
 from scarce.trees._engine.sql import to_sql
 
 __all__ = ["ReadableTree"]
@@ -33,11 +35,17 @@ class ReadableTree(RareEventClassifier):
         check_is_fitted(self)
         return rules(self.tree_, self._feature_names, self.leaf_scores_, missing=self._missing)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its score, the number of its rule and the conditions of it that the row met."""
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        return explain_rows(self.tree_, self._feature_names, X, self.leaf_scores_, missing=self._missing)
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        value = self.leaf_scores_.value
+        effects, base_value = tree_effects(self.tree_, value, X)
+        # The place of a row within its leaf is due to no feature.
+        within = known["score"] - value[self.tree_.apply(X)]
+        found = explain_rows(self.tree_, self._feature_names, X, self.leaf_scores_, missing=self._missing)
+        return Explanation.from_effects(X, effects, base_value + within, rule=[str(rule) for rule in found], **known)
+
+    @property
+    def _needs_background(self) -> bool:
+        return False
 
     def to_text(self) -> str:
         """Return the tree as text for a terminal."""
