@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._typing import BoolArray, MatrixLike
-from scarce.base import RareEventClassifier
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.export import to_dict, to_text
 from scarce.trees._engine.rules import LeafRule, compactness, explain_rows, rules
-from scarce.trees._engine.sql import to_sql
+from scarce.trees._engine.sql import Coded, Column, to_sql
+from scarce.trees._sql import WritesSQL
 
 __all__ = ["ReadableTree"]
 
 
-class ReadableTree(RareEventClassifier):
+class ReadableTree(WritesSQL):
     """A fitted tree as an auditor reads it."""
 
     tree_: Graph
@@ -49,15 +50,5 @@ class ReadableTree(RareEventClassifier):
         check_is_fitted(self)
         return to_dict(self.tree_, self._feature_names, self.leaf_scores_)
 
-    def to_sql(self, quote: str = '"') -> str:
-        """Return the score as one SQL expression over columns named as the features.
-
-        DuckDB evaluates it to the same numbers, bit for bit. A missing value is NULL.
-
-        Parameters
-        ----------
-        quote : str, default='"'
-            Put around the names of columns.
-        """
-        check_is_fitted(self)
-        return to_sql([(self.tree_, self.leaf_scores_)], self._feature_names, quote=quote)
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
+        return to_sql([(self.tree_, self.leaf_scores_)], columns)
