@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scarce._typing import BoolArray, IntArray
 from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
-from scarce.trees._engine.format import describe, finite, number
+from scarce.trees._engine.format import Categories, describe, finite, number
 from scarce.trees._engine.tree import Graph, LeafScores
 
 __all__ = ["Condition", "LeafRule", "compactness", "explain_rows", "ranked", "rules"]
@@ -149,7 +149,12 @@ class LeafRule:
 
 
 def rules(
-    graph: Graph, names: Sequence[str], scores: LeafScores, *, missing: ArrayLike | None = None
+    graph: Graph,
+    names: Sequence[str],
+    scores: LeafScores,
+    *,
+    missing: ArrayLike | None = None,
+    categories: Categories = None,
 ) -> list[LeafRule]:
     """Return the rule of each final leaf, the highest score first.
 
@@ -170,6 +175,8 @@ def rules(
     missing : array-like of bool of shape (n_features,), optional
         The features that had missing values in training. Texts show for these alone what happens to a missing value;
         of all features if not given.
+    categories : sequence of (sequence or None), optional
+        Of each feature the names of its codes, which texts show instead of them.
 
     Returns
     -------
@@ -185,8 +192,8 @@ def rules(
         rule = LeafRule(
             number=place + 1,
             leaf=leaf,
-            always=_conditions(always, names, show),
-            any_of=tuple(tuple(_conditions(box, names, show) for box in step) for step in any_of),
+            always=_conditions(always, names, show, categories),
+            any_of=tuple(tuple(_conditions(box, names, show, categories) for box in step) for step in any_of),
             rows=int(counts[leaf]),
             weight=float(sums[leaf, 0]),
             positives=float(sums[leaf, 1]),
@@ -204,6 +211,7 @@ def explain_rows(
     scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
+    categories: Categories = None,
 ) -> list[dict[str, Any]]:
     """Return for each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
 
@@ -230,7 +238,7 @@ def explain_rows(
             if node >= 0:
                 box = meet(box, partition.loose_box(node)) or {}
         leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
-        conditions = _conditions(box, names, show)
+        conditions = _conditions(box, names, show, categories)
         about = {
             "rule": int(place[leaf]) + 1,
             "because": _text(conditions),
@@ -246,7 +254,8 @@ def explain_rows(
     for i, path in enumerate(path_of.ravel().tolist()):
         about, conditions = by_path[path]
         because = [
-            {"feature": c.feature, "value": finite(float(X[i, c.column])), "condition": c.text} for c in conditions
+            {"feature": c.feature, "value": _value(X[i, c.column], categories, c.column), "condition": c.text}
+            for c in conditions
         ]
         rows.append({"score": float(score[i]), **about, "conditions": because})
     return rows
@@ -351,8 +360,17 @@ def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> BoolArra
     return np.where(known, left, graph.missing_left[node])
 
 
-def _conditions(box: Box, names: Sequence[str], show: BoolArray) -> Conjunction:
-    return tuple(Condition(names[f], f, values, describe(names[f], values, bool(show[f]))) for f, values in box.items())
+def _conditions(box: Box, names: Sequence[str], show: BoolArray, categories: Categories) -> Conjunction:
+    known = categories or [None] * len(names)
+    return tuple(
+        Condition(names[f], f, values, describe(names[f], values, bool(show[f]), known[f])) for f, values in box.items()
+    )
+
+
+def _value(x: Any, categories: Categories, column: int) -> Any:
+    """Return a value as plain data: its name if it is the code of a known category."""
+    names = categories[column] if categories else None
+    return names[int(x)] if names is not None and x in range(len(names)) else finite(float(x))
 
 
 def _all(conditions: Conjunction, X: NDArray[Any]) -> BoolArray:
