@@ -181,8 +181,8 @@ def test_names_of_categories_change_the_texts_alone(kind):
                 assert [int(code) for code in re.findall(r"<(\d+)>", b.text)] == codes
             else:
                 assert a.text == b.text
-    reasons = zip(*(explain_rows(graph, names, rows, scores, categories=known) for known in (None, given_names)))
-    for one, other in reasons:
+    reasons = (explain_rows(graph, names, rows, scores, categories=known) for known in (None, given_names))
+    for one, other in zip(*reasons, strict=True):
         for a, b in zip(one["conditions"], other["conditions"], strict=True):
             known = a["feature"] == names[0] and a["value"] in range(len(labels))
             assert b["value"] == (labels[int(a["value"])] if known else a["value"])
