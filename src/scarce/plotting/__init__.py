@@ -1,5 +1,8 @@
 """Displays in the style of scikit-learn, drawn with matplotlib.
 
+As in scikit-learn, `from_estimator` takes a fitted estimator and test rows, and never fits. Where the curve of training
+rows is wanted, on honest scores, there is `from_training`.
+
 Decision regions need no display of their own: scikit-learn's ``DecisionBoundaryDisplay`` draws every classifier of
 this library.
 """
@@ -8,6 +11,7 @@ from scarce.plotting._cone import ConeDisplay, FMeasureBoundDisplay, FMeasurePat
 from scarce.plotting._ellipsoids import EllipsoidDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
+from scarce.plotting._ranking import PrecisionAtKDisplay, PrecisionRecallThresholdDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
 from scarce.plotting._trees import MetaTreeDisplay
 
@@ -19,6 +23,8 @@ __all__ = [
     "GammaPathDisplay",
     "GammaPlaneDisplay",
     "MetaTreeDisplay",
+    "PrecisionAtKDisplay",
+    "PrecisionRecallThresholdDisplay",
     "ProfitCurveDisplay",
     "ProfitMenuDisplay",
     "ThresholdCurveDisplay",

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce._sklearn import HasMethods, Interval, StrOptions, check_sample_weight
 from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors import ClassIndex
@@ -266,35 +267,55 @@ class ResampledGammaKNN(RareEventClassifier):
         *,
         objective: str | Objective = "f1",
         sample_weight: ArrayLike | None = None,
+        training: bool = True,
     ) -> FloatArray:
-        """Return the value of an objective on honest predictions at each pair of γ.
+        """Return the value of an objective at each pair of γ.
 
         The estimator itself is not changed, and the rows are resampled as in `fit` if `random_state` is a number.
 
         Parameters
         ----------
         X, y : array-like
-            The training rows and their classes.
+            Rows and their classes.
         gamma_real, gamma_synthetic : array-like of shape (n_real,) and (n_synthetic,)
             The γ of real and of synthetic positives, above 0.
         objective : str or Objective, default="f1"
             A name or an object of :mod:`scarce.objectives`.
         sample_weight : array-like of shape (n_samples,), optional
             As in `fit`.
+        training : bool, default=True
+            Whether the rows are those of `fit`, each of which is then predicted by rows that are resampled without it.
+            Others are predicted by the fitted model.
 
         Returns
         -------
         ndarray of shape (n_real, n_synthetic)
             NaN where the objective does not allow the predictions.
         """
-        model = clone(self)
-        X, target, weight = model._start(X, y, sample_weight)
-        model._k = min(model.n_neighbors, len(X))
         axes = [column_or_1d(g, dtype=np.float64) for g in (gamma_real, gamma_synthetic)]
         if not all((axis > 0).all() for axis in axes):
             raise ValueError("gamma_real and gamma_synthetic must be above 0.")
+        if not training:
+            return self._plane_of_new(X, y, sample_weight, get_objective(objective), axes)
+        model = clone(self)
+        X, target, weight = model._start(X, y, sample_weight)
+        model._k = min(model.n_neighbors, len(X))
         near = model._honest_near(X, target, model._resample(X, target))
         return plane(near, target, weight, get_objective(objective), *axes)
+
+    def _plane_of_new(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        objective: Objective,
+        axes: list[FloatArray],
+    ) -> FloatArray:
+        check_is_fitted(self)
+        X, target = self._check_X(X, reset=False), (column_or_1d(y) == self.pos_label_).astype(np.intp)
+        check_consistent_length(X, target)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return plane(self._measure(self.index_, X), target, weight, objective, *axes)
 
     def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its nearest rows of each kind.
