@@ -33,6 +33,9 @@ def documented_method():
     return module.NearestCentre
 
 
+# Scikit-learn has no gains to give.
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 ESTIMATORS = [cls for _, cls in scarce.all_estimators()] + [documented_method()]
 EXAMPLES = [instance for cls in ESTIMATORS for instance in cls._examples()]
 DEFAULTS = [next(cls._examples()) for cls in ESTIMATORS]
@@ -48,10 +51,7 @@ _WEIGHTS_AS_COPIES = "check_sample_weight_equivalence_on_dense_data"
 # Of the others, the neighbour methods, the reason is _COPIES.
 EXPECTED_FAILURES = {
     "APBoosting": {},
-    "BayesProfitClassifier": {
-        _WEIGHTS_AS_COPIES: _SPLITS,
-        "check_sample_weight_equivalence_on_sparse_data": _SPLITS,
-    },
+    "BayesProfitClassifier": {},
     "ProfitBoosting": {},
     "APTree": {},
     "MetaAP": {},
