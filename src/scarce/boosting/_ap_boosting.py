@@ -192,7 +192,7 @@ class APBoosting(BoostedClassifier):
         return super()._score(X)
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
-        return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
+        return self._best_threshold(FBeta(1), X, y, sample_weight)
 
     def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
         """Return for each row its score and what each feature adds to it.

@@ -356,19 +356,15 @@ class CCNND(RareEventClassifier):
 
     def predict(self, X: MatrixLike) -> Labels:
         """Return the class of each row."""
-        if len(self._known_classes()) != 1:
+        if len(getattr(self, "classes_", ())) != 1:
             return super().predict(X)
         return np.repeat(self.classes_, len(self._check_X(X, reset=False)))
 
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return a share for each class; see :meth:`RareEventClassifier.predict_proba`. A class that is alone has 1."""
-        if len(self._known_classes()) != 1:
+        if len(getattr(self, "classes_", ())) != 1:
             return super().predict_proba(X)
         return np.ones((len(self._check_X(X, reset=False)), 1))
-
-    def _known_classes(self) -> Labels:
-        check_is_fitted(self)
-        return self.classes_
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
         # (1 + p⁺ - p⁻) / 2 at the default threshold; around another, each side is stretched from 1/2 to its end.

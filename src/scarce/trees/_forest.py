@@ -109,7 +109,7 @@ class TreeForest(ExplainsByOcclusion, WritesSQL, TreeClassifier):
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1
-        scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
+        scores = self._compute_honest_scores(X, y, sample_weight) if honest else self._score(X)
         return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)
 
     def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:

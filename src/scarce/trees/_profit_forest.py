@@ -286,7 +286,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         # The steps are honest already; the weights for a row must not know its class either.
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         log_odds = np.empty(len(y))
-        for train, test in self._folds(int(np.bincount(y).min())).split(steps, y):
+        for train, test in self._splits(y):
             path = fit_path_weights(steps[train], y[train] == 1, weight[train])
             log_odds[test] = steps[test] @ path.weight + path.constant
         return log_odds + self.stakes_.score(X)
