@@ -41,7 +41,7 @@ class Explains:
 
     @property
     def _needs_background(self) -> bool:
-        """Whether usual rows are kept, for occlusion."""
+        """True if usual rows are kept, for occlusion."""
         return True
 
     @property

@@ -14,6 +14,8 @@ from scarce.metrics import profit_score
 from scarce.profit import Gains, bayes_threshold
 from tests import naive_profit
 
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 COSTS = Gains(tp=0, fn="-0.8*x0", fp="0.1*x0 - zeta", tn="0.1*x0", zeta=5)
 
 

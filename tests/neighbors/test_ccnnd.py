@@ -200,8 +200,8 @@ def assert_same(model, kept, X, y, **params):
     queries = np.concatenate((X, X + 0.3))
     if len(model.classes_) < 2:
         assert model.threshold_ is None
-        with pytest.raises(ValueError, match="at least two classes"):
-            model.predict(queries)
+        assert model.pos_label_ is None
+        assert_alone(model, X[kept], queries, **params)
         return
     batch = CCNND(**params).fit(X[kept], y[kept])
     np.testing.assert_array_equal(model.score_samples(queries), batch.score_samples(queries))
@@ -216,6 +216,64 @@ def assert_same(model, kept, X, y, **params):
     assert ours.rule == theirs.rule
     renumbered = [[near._replace(row=int(kept[near.row])) for near in found] for found in theirs.neighbours]
     assert [list(found) for found in ours.neighbours] == renumbered
+
+
+def assert_alone(model, X, queries, n_neighbors, pos_label=None, **_):
+    """Compare a model that knows one class, or none, with the slow one."""
+    if not len(X):
+        with pytest.raises(ValueError, match="no rows left"):
+            model.predict(queries)
+        with pytest.raises(ValueError, match="no rows left"):
+            model.score_samples(queries)
+        return
+    assert set(model.predict(queries).tolist()) == set(model.classes_.tolist())
+    np.testing.assert_array_equal(model.predict_proba(queries), np.ones((len(queries), 1)))
+    score = model.score_samples(queries)
+    assert score.shape == (len(queries),)
+    assert np.isfinite(score).all()
+    np.testing.assert_array_equal(model.decision_function(queries), score)
+    sign = 1 if pos_label == model.classes_[0] else -1
+    for found, query in zip(score, queries, strict=True):
+        share, ratio = naive.ccnnd_alone(X, query, n_neighbors)
+        finer = -1.0 if ratio == np.inf else (1 - ratio) / (1 + ratio)
+        step = 1 / (2 * len(X))
+        assert found == pytest.approx(sign * (float(share) + finer * step / 4), abs=1e-9 * step)
+    at_once = CCNND(n_neighbors, pos_label=pos_label).partial_fit(X, np.repeat(model.classes_, len(X)))
+    np.testing.assert_array_equal(score, at_once.score_samples(queries))
+    assert [row["score"] for row in model.explain(queries)] == score.tolist()
+
+
+@QUIET
+@given(steps=steps(), k=st.integers(1, 3), pos_label=st.sampled_from([None, 0, 1]))
+def test_one_class_so_far_and_down_to_one(steps, k, pos_label):
+    """Every stream begins with one class and is forgotten down to one."""
+    model = CCNND(k, pos_label=pos_label)
+    X, y = np.empty((0, 2)), np.empty(0, dtype=int)
+    for kind, what in steps:
+        if kind == "add":
+            new = np.array([row[1:] for row in what], dtype=float)
+            labels = np.array([row[0] % 2 if len(y) else 0 for row in what])
+            X, y = np.concatenate((X, new)), np.concatenate((y, labels))
+            model.partial_fit(new, labels, classes=[0, 1])
+            if len(model.classes_) == 1:
+                assert_same(model, np.arange(len(y)), X, y, n_neighbors=k, pos_label=pos_label)
+    for label in np.unique(y)[:-1].tolist():
+        model.forget(label=label)
+    if len(y):
+        assert_same(model, np.flatnonzero(y == y.max()), X, y, n_neighbors=k, pos_label=pos_label)
+
+
+@QUIET
+def test_a_class_alone_by_hand():
+    model = CCNND().partial_fit([[1.0, 2.0]], [0], classes=[0, 1])
+    assert model.predict([[1.0, 2.0]]).tolist() == [0]
+    # Rows farther off look less like the class, and more like the one that is not there.
+    score = model.partial_fit([[1.0, 3.0]], [0]).score_samples([[1.0, 2.0], [1.0, 2.6], [1.0, 9.0], [1.0, 99.0]])
+    assert (np.diff(score) > 0).all()
+    assert score[0] == pytest.approx(-1 - 1 / 16)  # nearer than both, at none of the usual distance
+    assert (
+        np.diff(CCNND(pos_label=0).partial_fit([[1.0, 2.0]], [0]).score_samples([[1.0, 2.0], [9.0, 2.0]])) < 0
+    ).all()
 
 
 @QUIET

@@ -11,6 +11,8 @@ from scarce.trees._pruning import prune_for_profit
 from tests import naive_profit_trees as naive
 from tests import naive_trees
 
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 CRITERIA = {
     "profit": {},
     "profit_unweighted": {"weighting": "equal"},

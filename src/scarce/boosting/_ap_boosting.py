@@ -191,7 +191,7 @@ class APBoosting(BoostedClassifier):
         return super()._score(X)
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
-        return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
+        return self._best_threshold(FBeta(1), X, y, sample_weight)
 
     def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
         explain = RareEventClassifier._explain if self._needs_background else BoostedClassifier._explain

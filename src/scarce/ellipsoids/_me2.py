@@ -199,10 +199,9 @@ class ME2(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         if self.combine != "mean" or np.bincount(y).min() < 2:
             return 0.0
-        if self.tune == "global":
+        if self.tune == "global" and not self._splits_are_given:
             return self._tuned_threshold
-        honest = self._honest_scores(X, y, sample_weight)
-        return FBeta(self.beta).best_threshold(honest, y, sample_weight).threshold
+        return self._best_threshold(FBeta(self.beta), X, y, sample_weight)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         fewest = int(np.bincount(y).min())

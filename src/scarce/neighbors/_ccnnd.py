@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, Labels, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation, distance_effects
 from scarce.neighbors._search import ClassFit, RowsByClass, merge_by_class
@@ -42,7 +42,8 @@ class CCNND(RareEventClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, 0 or a number next to it.
     pos_label : label, default=None
-        The class to find; None is the rarer one of those stored. In a stream that may change, so name it.
+        The class to find; None is the rarer one of those stored. In a stream that may change, so name it. A class that
+        is alone is the negative one unless it is named here.
 
     Attributes
     ----------
@@ -128,7 +129,8 @@ class CCNND(RareEventClassifier):
     ) -> Self:
         """Add rows. New classes may appear at any time.
 
-        Predictions need two classes, but the first call may bring one.
+        As long as there is one class, every row is predicted to be of it. The score is then that of two classes, with a
+        share of 0 and the usual distance for the class that is not there; see `pos_label` for which of them that is.
 
         Parameters
         ----------
@@ -263,6 +265,7 @@ class CCNND(RareEventClassifier):
     def _warn_of_small(self, which: BoolArray, stacklevel: int) -> None:
         for label, n in zip(self.classes_[which], self.class_count_[which], strict=True):
             instead = f"{n - 1} are compared" if n > 1 else "the distance to the nearest row of another class is taken"
+            instead = instead if len(self.classes_) > 1 or n > 1 else "there is no distance to compare"
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a class needs {self.n_neighbors + 1} rows, and class {label} has "
                 f"{n}: {instead}.",
@@ -319,10 +322,8 @@ class CCNND(RareEventClassifier):
         return np.array([1 - positive, positive])
 
     def _score(self, X: NDArray) -> FloatArray:
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes; it has {self.classes_.tolist()}."
-            )
+        if not len(self.classes_):
+            raise ValueError(f"{type(self).__name__} has no rows left. Call partial_fit with some before it predicts.")
         return self._combine(self._stored.compare(X, self.n_jobs))
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
@@ -336,6 +337,10 @@ class CCNND(RareEventClassifier):
     def _combine(self, found: ClassFit) -> FloatArray:
         counts, ratio = found.counts, found.ratio
         sizes = np.maximum(found.sizes, 1)
+        if len(self.classes_) == 1:
+            sign = 1 if self.pos_label is not None and self.pos_label == self.classes_[0] else -1
+            # As below, with no share and the usual distance for the other class.
+            return sign * ((counts + (1 - ratio) / (1 + ratio) / 4) / (2 * sizes))[:, 0]
         if len(self.classes_) > 2:
             # The place in the order of the tie-breaks comes after the share, and the relative distance after both.
             order = np.lexsort((np.broadcast_to(-sizes, ratio.shape), ratio), axis=1)
@@ -349,6 +354,18 @@ class CCNND(RareEventClassifier):
         far, near = ratio[:, negative], ratio[:, positive]
         finer = np.divide(far - near, far + near, out=np.zeros(len(ratio)), where=far + near > 0)
         return (difference + finer / 4) / (2 * n_negative * n_positive)
+
+    def predict(self, X: MatrixLike) -> Labels:
+        """Return the class of each row."""
+        if len(getattr(self, "classes_", ())) != 1:
+            return super().predict(X)
+        return np.repeat(self.classes_, len(self._check_X(X, reset=False)))
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
+        """Return a share for each class; see :meth:`RareEventClassifier.predict_proba`. A class that is alone has 1."""
+        if len(getattr(self, "classes_", ())) != 1:
+            return super().predict_proba(X)
+        return np.ones((len(self._check_X(X, reset=False)), 1))
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
         # (1 + p⁺ - p⁻) / 2 at the default threshold; around another, each side is stretched from 1/2 to its end.

@@ -241,8 +241,8 @@ class GammaKNN(RareEventClassifier):
             sizes = self.index_.class_sizes
             by_ratio = self.gamma == "class_ratio"
             return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
-        if self.metric_transform is not None:
-            honest = self._honest_scores(X, y, sample_weight)
+        if self.metric_transform is not None or self._splits_are_given:
+            honest = self._compute_honest_scores(X, y, sample_weight)
             return lazy_f1_threshold(honest.__getitem__, honest, y, sample_weight, self._threshold_range)
         rows = np.arange(len(X))
         positive = self.index_.kth_distance(X, 1, self._positive_order, rows)

@@ -38,8 +38,9 @@ class ResampledClassifier(TunedThreshold):
         For a sampler by name, or one whose own is None. The estimator has its own.
     threshold : "default", str, Objective or float, default="default"
         "default" is the F1-optimal threshold; see :class:`~scarce.base.RareEventClassifier`.
-    cv : int, default=5
-        How many folds give the honest scores, with the resampling inside each; fewer if a class has fewer rows.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give the honest scores, with the resampling inside each; fewer than the number if a class has
+        fewer rows.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -85,7 +86,7 @@ class ResampledClassifier(TunedThreshold):
         *,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        cv: int = 5,
+        cv: Any = 5,
         pos_label: Label = None,
     ) -> None:
         super().__init__(estimator, threshold=threshold, cv=cv, pos_label=pos_label)

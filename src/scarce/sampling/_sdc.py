@@ -45,6 +45,9 @@ class SDC(RareEventClassifier):
         For SMOTE.
     threshold : "default", str, Objective or float, default="default"
         "default" is 0; see :class:`~scarce.base.RareEventClassifier`.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give the honest scores on which an objective chooses the threshold, with SMOTE inside each; fewer
+        than the number if a class has fewer rows.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -59,7 +62,7 @@ class SDC(RareEventClassifier):
 
     Notes
     -----
-    Honest scores come from stratified cross-fitting, 5 folds: to leave out one row at a time would take a machine for
+    Honest scores come from cross-fitting: to leave out one row at a time would take a machine for
     each. `sample_weight` multiplies the cost of a row; a synthetic row's weight lies between those of the two rows that
     it lies between.
 
@@ -85,6 +88,7 @@ class SDC(RareEventClassifier):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "ratio": [StrOptions({"after", "before"})],
         "random_state": ["random_state"],
+        "cv": ["cv_object"],
     }
 
     def __init__(
@@ -98,6 +102,7 @@ class SDC(RareEventClassifier):
         ratio: str = "after",
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        cv: Any = 5,
         pos_label: Label = None,
     ) -> None:
         self.C = C
@@ -108,6 +113,7 @@ class SDC(RareEventClassifier):
         self.ratio = ratio
         self.random_state = random_state
         self.threshold = threshold
+        self.cv = cv
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

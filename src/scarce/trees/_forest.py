@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils import gen_even_slices
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
 from scarce._typing import FloatArray, IntArray, Rows
 from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, budget_threshold
 from scarce.trees._engine.shap import Effects, forest_effects
-from scarce.trees._engine.sql import to_sql
+from scarce.trees._engine.sql import Coded, Column, to_sql
+from scarce.trees._sql import WritesSQL
 
 __all__ = ["BLOCK", "TreeForest"]
 
 BLOCK = 16_384  # rows scored at a time: what a tree writes stays in the cache
 
 
-class TreeForest(TreeClassifier):
+class TreeForest(WritesSQL, TreeClassifier):
     """Trees grown on rows drawn with replacement; honest scores are out-of-bag."""
 
     n_estimators: int
@@ -110,7 +110,7 @@ class TreeForest(TreeClassifier):
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1
-        scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
+        scores = self._compute_honest_scores(X, y, sample_weight) if honest else self._score(X)
         return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)
 
     def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
@@ -136,7 +136,5 @@ class TreeForest(TreeClassifier):
         """Return the score without the places of rows within leaves."""
         return np.mean([tree.scores.value[tree.graph.apply(X)] for tree in self.trees_], axis=0)
 
-    def to_sql(self, quote: str = '"') -> str:
-        """Return the mean score of the trees as one SQL expression; see :meth:`APTree.to_sql`."""
-        check_is_fitted(self)
-        return to_sql(self.trees_, self._feature_names, quote=quote)
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
+        return to_sql(self.trees_, columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from scarce._sklearn import StrOptions
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
 from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
+from scarce.trees._engine.sql import Coded, Column
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
 from scarce.trees._tree_rank import TreeRank
@@ -142,11 +143,10 @@ categorical_features, tie_break
         mean = ranks.mean(axis=1)
         return np.array([known.get(row.tobytes(), m) for row, m in zip(leaves, mean, strict=True)])
 
-    def to_sql(self, quote: str = '"') -> str:
-        """Return the mean of the trees as one SQL expression; a median or a consensus has none."""
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
         if self.aggregate in ("median_rank", "kemeny"):
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
-        return super().to_sql(quote)
+        return super()._score_as_sql(columns)
 
     def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
         explain = TreeClassifier._explain if self._needs_background else TreeForest._explain

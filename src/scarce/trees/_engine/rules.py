@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from scarce._typing import BoolArray, IntArray
 from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
-from scarce.trees._engine.format import describe, finite, number
+from scarce.trees._engine.format import Categories, describe, finite, number
 from scarce.trees._engine.tree import Graph, LeafScores
 
 __all__ = ["Condition", "LeafRule", "RowRule", "compactness", "explain_rows", "ranked", "rules"]
@@ -174,7 +174,12 @@ class RowRule:
 
 
 def rules(
-    graph: Graph, names: Sequence[str], scores: LeafScores, *, missing: ArrayLike | None = None
+    graph: Graph,
+    names: Sequence[str],
+    scores: LeafScores,
+    *,
+    missing: ArrayLike | None = None,
+    categories: Categories = None,
 ) -> list[LeafRule]:
     """Return the rule of each final leaf, the highest score first.
 
@@ -195,6 +200,8 @@ def rules(
     missing : array-like of bool of shape (n_features,), optional
         The features that had missing values in training. Texts show for these alone what happens to a missing value;
         of all features if not given.
+    categories : sequence of (sequence or None), optional
+        Of each feature the names of its codes, which texts show instead of them.
 
     Returns
     -------
@@ -210,8 +217,8 @@ def rules(
         rule = LeafRule(
             number=place + 1,
             leaf=leaf,
-            always=_conditions(always, names, show),
-            any_of=tuple(tuple(_conditions(box, names, show) for box in step) for step in any_of),
+            always=_conditions(always, names, show, categories),
+            any_of=tuple(tuple(_conditions(box, names, show, categories) for box in step) for step in any_of),
             rows=int(counts[leaf]),
             weight=float(sums[leaf, 0]),
             positives=float(sums[leaf, 1]),
@@ -249,7 +256,7 @@ def explain_rows(
         leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
         rule = RowRule(
             number=int(place[leaf]) + 1,
-            conditions=_conditions(box, names, show),
+            conditions=_conditions(box, names, show, None),
             rows=int(counts[leaf]),
             share=float(sums[leaf, 1] / sums[leaf, 0]),
         )
@@ -356,8 +363,11 @@ def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> BoolArra
     return np.where(known, left, graph.missing_left[node])
 
 
-def _conditions(box: Box, names: Sequence[str], show: BoolArray) -> Conjunction:
-    return tuple(Condition(names[f], f, values, describe(names[f], values, bool(show[f]))) for f, values in box.items())
+def _conditions(box: Box, names: Sequence[str], show: BoolArray, categories: Categories) -> Conjunction:
+    known = categories or [None] * len(names)
+    return tuple(
+        Condition(names[f], f, values, describe(names[f], values, bool(show[f]), known[f])) for f, values in box.items()
+    )
 
 
 def _all(conditions: Conjunction, X: NDArray[Any]) -> BoolArray:
