@@ -73,7 +73,8 @@ class Explains:
         rows = self._check_X(X, reset=False)
         score = np.asarray(self._score(rows), dtype=np.float64)
         numbers, code = np.arange(len(score)), None
-        label = self.pos_label_
+        # A stream may have brought one class so far.
+        label = self.pos_label_ if len(self.classes_) > 1 else self.classes_[0]
         if score.ndim == 2:
             code = score.argmax(axis=1)
             label, score = self.classes_[code], score[numbers, code]

@@ -240,7 +240,10 @@ def assert_alone(model, X, queries, n_neighbors, pos_label=None, **_):
         assert found == pytest.approx(sign * (float(share) + finer * step / 4), abs=1e-9 * step)
     at_once = CCNND(n_neighbors, pos_label=pos_label).partial_fit(X, np.repeat(model.classes_, len(X)))
     np.testing.assert_array_equal(score, at_once.score_samples(queries))
-    assert [row["score"] for row in model.explain(queries)] == score.tolist()
+    explained = model.explain(queries)
+    np.testing.assert_array_equal(explained.score, score)
+    np.testing.assert_array_equal(explained.probability, 1)
+    assert set(explained.label.tolist()) == set(model.classes_.tolist())
 
 
 @QUIET

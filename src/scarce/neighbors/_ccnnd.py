@@ -377,7 +377,8 @@ class CCNND(RareEventClassifier):
 
     def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
         X = X.astype(np.float64)
-        own = np.full(len(X), self._sides[1]) if code is None else code
+        alone = len(self.classes_) == 1
+        own = code if code is not None else np.full(len(X), 0 if alone else self._sides[1])
         found, parts, shares = [], [], []
         for rows, spread in ((rows, self._stored.spread(c)) for c, rows in enumerate(self._stored.classes)):
             distance, place = rows.kneighbors(X, len(spread.vectors))
@@ -385,6 +386,10 @@ class CCNND(RareEventClassifier):
             parts.append((X - rows.rows(place[0])) ** 2)
             shares.append(spread.beside(distance)[0] / (2 * rows.n))
         at, of_class, share = np.arange(len(X)), np.stack(parts, axis=1), np.column_stack(shares)
+        near = merge_by_class(found, list(range(len(found))), sum(number.shape[1] for _, number in found))
+        neighbours = (X, near.number, self.classes_[near.code], near.distance)
+        if alone:
+            return Explanation.from_neighbours(*neighbours, **known)
         # The other class that the row fits best; of equals the nearest.
         others = np.lexsort((of_class.sum(axis=2), -share), axis=1)
         other = np.where(others[:, 0] == own, others[:, 1], others[:, 0])
@@ -393,11 +398,8 @@ class CCNND(RareEventClassifier):
             f"{share[i, b]:.1%} of those of class {self.classes_[b]}"
             for i, (a, b) in enumerate(zip(own, other, strict=True))
         ]
-        near = merge_by_class(found, list(range(len(found))), sum(number.shape[1] for _, number in found))
         effects = distance_effects(of_class[at, own], of_class[at, other])
-        return Explanation.from_neighbours(
-            X, near.number, self.classes_[near.code], near.distance, effects=effects, **known
-        )
+        return Explanation.from_neighbours(*neighbours, effects=effects, **known)
 
     def _keep_usual(self, X: Rows) -> None:
         """Keep nothing: rows come and go, and one that is forgotten must not be found in a file."""
