@@ -1,5 +1,6 @@
 """The one place that imports what scikit-learn keeps private."""
 
+from sklearn.calibration import _sigmoid_calibration as sigmoid_calibration
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper as BinMapper
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._metadata_requests import _routing_enabled as routing_enabled
@@ -15,4 +16,5 @@ __all__ = [
     "check_sample_weight",
     "routing_enabled",
     "safe_indexing",
+    "sigmoid_calibration",
 ]

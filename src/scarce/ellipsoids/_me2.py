@@ -76,6 +76,8 @@ class ME2(RareEventClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the best threshold for the F-measure, or 0 for the rule of the thesis, and where there are too few
         rows to choose; see :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -150,6 +152,7 @@ class ME2(RareEventClassifier):
         combine: str = "mean",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_local = n_local
@@ -160,6 +163,7 @@ class ME2(RareEventClassifier):
         self.combine = combine
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -198,7 +202,7 @@ class ME2(RareEventClassifier):
             return 0.0
         if self.tune == "global":
             return self._tuned_threshold
-        honest = self._honest_scores(X, y, sample_weight)
+        honest = self._compute_honest_scores(X, y, sample_weight)
         return FBeta(self.beta).best_threshold(honest, y, sample_weight).threshold
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
+from scarce._calibration import Calibrator
 from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.neighbors._search import ClassFit, RowsByClass
@@ -40,6 +41,8 @@ class CCNND(RareEventClassifier):
         Threads for scoring.
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, 0 or a number next to it.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one of those stored. In a stream that may change, so name it.
 
@@ -75,7 +78,8 @@ class CCNND(RareEventClassifier):
 
     After any calls of `partial_fit` and `forget` the model is the same, to the last bit, as one fitted at once on the
     rows that are left. A threshold that an objective chooses is chosen anew when it is first used after a change,
-    which takes a leave-one-out pass over all rows; give a number where predictions and changes alternate.
+    which takes a leave-one-out pass over all rows; give a number where predictions and changes alternate. So are the
+    probabilities, at the first call of `predict_proba`; ``calibration=None`` saves that pass.
 
     References
     ----------
@@ -112,12 +116,14 @@ class CCNND(RareEventClassifier):
         max_per_class: int | None = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.max_per_class = max_per_class
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     # Rows come and go --------------------------------------------------------------------------------------
@@ -228,7 +234,7 @@ class CCNND(RareEventClassifier):
         self._stored.drop_empty()
         two = len(self.classes_) == 2
         self.pos_label_ = self.classes_[self._positive_code(self.class_count_)] if two else None
-        self._threshold_is_due = True
+        self._threshold_is_due = self._curves_are_due = True
         return self
 
     def _with_new(self, labels: NDArray) -> NDArray:
@@ -309,6 +315,21 @@ class CCNND(RareEventClassifier):
         # Where shares and relative distances are equal the larger class wins. No other score is that close to 0.
         return -1e-15 / float(negative * positive) if positive > negative else 0.0
 
+    @property
+    def _curves(self) -> tuple[Calibrator, ...] | None:  # type: ignore[override]  # chosen when due, as the threshold
+        if self._curves_are_due:
+            self._calibrate(None, None, None)
+        return self._fitted_curves
+
+    @_curves.setter
+    def _curves(self, value: tuple[Calibrator, ...] | None) -> None:
+        self._fitted_curves, self._curves_are_due = value, False
+
+    def _calibrate(self, X: Any, y: Any, weight: FloatArray | None) -> None:
+        # On the stored rows, whose leave-one-out scores are known.
+        code, weight = self._stored.in_order()
+        super()._calibrate(None, self._sides[code] if len(self.classes_) == 2 else code, weight)
+
     # The score ---------------------------------------------------------------------------------------------
 
     @property
@@ -325,12 +346,15 @@ class CCNND(RareEventClassifier):
         return self._combine(self._stored.compare(X, self.n_jobs))
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        kept, honest = self.rows_, self._combine(self._stored.leave_one_out(self.n_jobs))
+        kept, honest = self.rows_, self._cheap_honest_scores(X, y, sample_weight)
         if len(kept) == len(y):
             return honest
         scores = self._score(X)  # the model has not seen those out of the window
         scores[kept] = honest
         return scores
+
+    def _cheap_honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        return self._combine(self._stored.leave_one_out(self.n_jobs))
 
     def _combine(self, found: ClassFit) -> FloatArray:
         counts, ratio = found.counts, found.ratio

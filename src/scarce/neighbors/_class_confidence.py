@@ -46,6 +46,8 @@ class ClassConfidenceKNN(RareEventClassifier):
         one neighbour decides alone.
     threshold : "default", str, Objective or float, default="default"
         "default" is the vote, which is a threshold of 0.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -108,12 +110,14 @@ class ClassConfidenceKNN(RareEventClassifier):
         weights: str = "uniform",
         temper: bool = False,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.temper = temper
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

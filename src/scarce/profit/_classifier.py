@@ -29,7 +29,7 @@ class ProfitClassifier(RareEventClassifier):
 
     Parameters
     ----------
-    pos_label, threshold
+    pos_label, threshold, calibration
         As for :class:`~scarce.base.RareEventClassifier`.
 
     See Also

@@ -60,6 +60,8 @@ class ResampledGammaKNN(RareEventClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the threshold that the two γ stand for. An objective or a number moves both γ, at the ratio that is
         best for F1, or for the F-measure that `threshold` asks for; it excludes `gamma`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -133,6 +135,7 @@ class ResampledGammaKNN(RareEventClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.sampler = sampler
@@ -144,6 +147,7 @@ class ResampledGammaKNN(RareEventClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -238,6 +242,9 @@ class ResampledGammaKNN(RareEventClassifier):
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._honest is None:
             return critical(self._honest_near(X, y, self._resample(X, y)), self._ratio)
+        return self._honest
+
+    def _cheap_honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
         return self._honest
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:

@@ -46,6 +46,8 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         For SMOTE.
     threshold : "default", str, Objective or float, default="default"
         "default" is 0; see :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -99,6 +101,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         ratio: str = "after",
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.C = C
@@ -109,6 +112,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         self.ratio = ratio
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

@@ -89,6 +89,9 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
             return super()._honest_scores(X, y, sample_weight)
         return scores
 
+    def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
+        return self._out_of_bag(X)
+
     def _out_of_bag(
         self,
         X: Rows,
@@ -109,7 +112,7 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1
-        scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
+        scores = self._compute_honest_scores(X, y, sample_weight) if honest else self._score(X)
         return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)
 
     def to_sql(self, quote: str = '"') -> str:
