@@ -15,8 +15,8 @@ __all__ = ["Calibrator", "fit_calibrator", "sample_by_contents"]
 
 # With fewer rows of a class, the steps of an isotonic curve follow single rows.
 _ROWS_FOR_STEPS = 100
-# The least rise of the log-odds over one unit of place: it keeps rows in order where the curve would be flat.
-_LEAST_SLOPE = 0.01
+# A rise of the log-odds over one unit of place that keeps rows in order where the curve would be flat.
+_LEAST_SLOPE = 0.001
 # Places are between these two numbers of spreads around the middle, so that no score is too large for a probability.
 _FARTHEST = 10.0
 
@@ -24,12 +24,15 @@ _FARTHEST = 10.0
 class Calibrator(NamedTuple):
     """A strictly increasing curve from scores to probabilities: log-odds that are linear between knots.
 
+    The log-odds are of the isotonic steps, which rise between the last score of one and the first of the next, or of a
+    sigmoid. A rise too small to matter keeps rows in order within a step and beyond the scores that were seen.
+
     Attributes
     ----------
     knots : ndarray of shape (n_knots,)
-        The places of the knots, increasing; see `place`.
+        The places of the knots, increasing: how many spreads a score is from the middle, bent to stay below a limit.
     log_odds : ndarray of shape (n_knots,)
-        The log-odds there, increasing. Beyond the first and the last knot they hardly change.
+        The log-odds there, increasing.
     middle, spread : float
         Of the scores that the curve was fitted on.
     """
@@ -54,10 +57,10 @@ class Calibrator(NamedTuple):
 
 
 def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = None) -> Calibrator:
-    """Fit the curve to honest scores: steps of an isotonic regression if there are enough rows, else Platt's sigmoid.
+    """Fit the curve to honest scores: an isotonic regression if there are enough rows, else Platt's sigmoid.
 
-    The steps are joined at their middles (centred isotonic regression), so that the order of rows within a step stays.
-    Both learn Platt's targets, (n⁺ + 1) / (n⁺ + 2) and 1 / (n⁻ + 2), instead of 1 and 0: nothing is certain.
+    One more row at each end, as often positive as any, keeps the outermost steps from following single rows. Nothing is
+    more certain than Platt's targets, (n⁺ + 1) / (n⁺ + 2) and 1 / (n⁻ + 2), which the sigmoid learns instead of 1 and 0.
 
     Parameters
     ----------
@@ -70,8 +73,8 @@ def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = N
 
     References
     ----------
-    J. Platt, "Probabilistic Outputs for Support Vector Machines", 1999. A. Oron, N. Flournoy, "Centered Isotonic
-    Regression", Statistics in Biopharmaceutical Research 9, 2017.
+    B. Zadrozny, C. Elkan, "Transforming Classifier Scores into Accurate Multiclass Probability Estimates", KDD 2002.
+    J. Platt, "Probabilistic Outputs for Support Vector Machines", 1999.
     """
     weight = np.ones(len(y)) if weight is None or not weight.any() else weight
     score, y, weight = score[weight > 0], y[weight > 0], weight[weight > 0]
@@ -80,16 +83,10 @@ def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = N
     middle, spread = _middle_and_spread(score, weight)
     place, cell = np.unique(_place(score, middle, spread), return_inverse=True)
     positive, negative = (np.bincount(cell, weights=weight * (y == code), minlength=len(place)) for code in (1, 0))
-    n_positive, n_negative = positive.sum(), negative.sum()
-    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
-    if min(n_positive, n_negative) >= _ROWS_FOR_STEPS:
-        knots, height = _joined_steps(place, positive * high + negative * low, positive + negative)
-        log_odds = logit(height)
-    else:
-        knots, log_odds = _sigmoid(place, positive, negative)
+    enough = min(positive.sum(), negative.sum()) >= _ROWS_FOR_STEPS
+    knots, log_odds = (_steps if enough else _sigmoid)(place, positive, negative)
     # Where a score says nothing, or the opposite, the order of the rows stays all the same.
-    rise = np.maximum(np.diff(log_odds), _LEAST_SLOPE * np.diff(knots))
-    return Calibrator(knots, log_odds[0] + np.r_[0.0, np.cumsum(rise)], middle, spread)
+    return Calibrator(knots, log_odds + _LEAST_SLOPE * knots, middle, spread)
 
 
 def _middle_and_spread(score: FloatArray, weight: FloatArray) -> tuple[float, float]:
@@ -110,13 +107,19 @@ def _place(score: FloatArray, middle: float, spread: float) -> FloatArray:
     return place / (1 + np.abs(place) / _FARTHEST)
 
 
-def _joined_steps(place: FloatArray, target: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the middles of the steps of an isotonic regression, and their heights."""
-    height = isotonic_regression(target / weight, sample_weight=weight)
-    first = np.flatnonzero(np.r_[True, np.diff(height) > 0])
-    middle = np.add.reduceat(place * weight, first) / np.add.reduceat(weight, first)
-    # Rounding must not carry a middle out of its step.
-    return np.clip(middle, place[first], np.r_[place[first[1:] - 1], place[-1]]), height[first]
+def _steps(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the first and the last place of each step of an isotonic regression, and its log-odds there."""
+    n_positive, n_negative = positive.sum(), negative.sum()
+    total = positive + negative
+    ends = np.zeros(len(place))
+    ends[0], ends[-1] = 1.0, ends[-1] + 1.0
+    target = (positive + ends * n_positive / total.sum()) / (total + ends)
+    height = isotonic_regression(
+        target, sample_weight=total + ends, y_min=1 / (n_negative + 2), y_max=(n_positive + 1) / (n_positive + 2)
+    )
+    rises = np.diff(height) > 0
+    outer = np.flatnonzero(np.r_[True, rises] | np.r_[rises, True])
+    return place[outer], logit(height[outer])
 
 
 def _sigmoid(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -15,7 +15,7 @@ from scarce._typing import FloatArray, IntArray, MatrixLike, Rows
 __all__ = ["Probabilities"]
 
 # The most rows of a class that are left out in turn for the curve. Positive rows are few and count more.
-_MOST_ROWS, _MOST_POSITIVES = 2_000, 10_000
+_MOST_ROWS, _MOST_POSITIVES = 1_500, 10_000
 
 
 class Probabilities:
@@ -99,12 +99,13 @@ class Probabilities:
         count = np.ones(len(y)) if weight is None else weight
         if self._kept_honest_scores is not None:
             return self._kept_honest_scores, y, count
-        if self._leaves_one_out and not self._splits_are_given and np.bincount(y).min() >= 2:
+        cheap = not self._splits_are_given and np.bincount(y).min() >= 2
+        if cheap and self._leaves_one_out:
             rows, factor = self._some_rows(X, y, count)
             return self._leave_one_out(X, y, rows), y[rows], count[rows] * factor
         if self.calibration == "honest":
             return self._compute_honest_scores(X, y, weight), y, count
-        return None if self._splits_are_given else self._cheap_honest_scores(X, y, weight), y, count
+        return self._cheap_honest_scores(X, y, weight) if cheap else None, y, count
 
     def _some_rows(self: Any, X: Rows, y: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return rows of each class, all if they are few, and how many rows each of them stands for."""

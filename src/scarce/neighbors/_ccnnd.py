@@ -14,15 +14,15 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
-from scarce._calibration import Calibrator
 from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
+from scarce.neighbors._due import CalibratedWhenDue
 from scarce.neighbors._search import ClassFit, RowsByClass
 
 __all__ = ["CCNND"]
 
 
-class CCNND(RareEventClassifier):
+class CCNND(CalibratedWhenDue):
     """CCNND: nearest-neighbour distances, compared with those that are usual within each class.
 
     For a row and each class take the distances to its k nearest rows of the class. The fit of the row is the share
@@ -199,7 +199,9 @@ class CCNND(RareEventClassifier):
             unknown = numbers[~np.isin(numbers, self._stored.number)].tolist()
             if unknown:
                 raise ValueError(f"Rows {unknown[:5]} cannot be forgotten: they are not, or no longer, stored.")
+        before = self.class_count_
         self._stored.remove(numbers)
+        self._count(self.class_count_ - before)
         return self._settle()
 
     @property
@@ -221,17 +223,20 @@ class CCNND(RareEventClassifier):
         self.classes_ = classes
         self._stored = RowsByClass(self.n_features_in_, self.n_neighbors, len(classes))
         self._arrived = 0
+        self._came = {}
         self._threshold_needs_more = False
 
     def _add(self, X: NDArray, code: IntArray, weight: FloatArray | None) -> None:
         number = self._arrived + np.arange(len(X))
         self._stored.add(X, code, number, np.ones(len(X)) if weight is None else weight, self.max_per_class)
         self._arrived += len(X)
+        self._count(np.bincount(code, minlength=len(self.classes_)))
 
     def _settle(self) -> Self:
         """Update the classes and the positive label, and mark the threshold as due."""
         self.classes_ = self.classes_[self.class_count_ > 0]
         self._stored.drop_empty()
+        self._came = {label: self._came[label] for label in self.classes_.tolist()}
         two = len(self.classes_) == 2
         self.pos_label_ = self.classes_[self._positive_code(self.class_count_)] if two else None
         self._threshold_is_due = self._curves_are_due = True
@@ -314,21 +319,6 @@ class CCNND(RareEventClassifier):
         negative, positive = self.class_count_[self._sides]
         # Where shares and relative distances are equal the larger class wins. No other score is that close to 0.
         return -1e-15 / float(negative * positive) if positive > negative else 0.0
-
-    @property
-    def _curves(self) -> tuple[Calibrator, ...] | None:  # type: ignore[override]  # chosen when due, as the threshold
-        if self._curves_are_due:
-            self._calibrate(None, None, None)
-        return self._fitted_curves
-
-    @_curves.setter
-    def _curves(self, value: tuple[Calibrator, ...] | None) -> None:
-        self._fitted_curves, self._curves_are_due = value, False
-
-    def _calibrate(self, X: Any, y: Any, weight: FloatArray | None) -> None:
-        # On the stored rows, whose leave-one-out scores are known.
-        code, weight = self._stored.in_order()
-        super()._calibrate(None, self._sides[code] if len(self.classes_) == 2 else code, weight)
 
     # The score ---------------------------------------------------------------------------------------------
 

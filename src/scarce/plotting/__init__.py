@@ -8,6 +8,7 @@ from scarce.plotting._cone import ConeDisplay, FMeasureBoundDisplay, FMeasurePat
 from scarce.plotting._ellipsoids import EllipsoidDisplay
 from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
+from scarce.plotting._reliability import ReliabilityDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
 from scarce.plotting._trees import MetaTreeDisplay
 
@@ -21,5 +22,6 @@ __all__ = [
     "MetaTreeDisplay",
     "ProfitCurveDisplay",
     "ProfitMenuDisplay",
+    "ReliabilityDisplay",
     "ThresholdCurveDisplay",
 ]

@@ -298,7 +298,7 @@ class ProfitForest(ProfitTrees, TreeForest):
     def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
         if self.stakes_ is None:
             return super()._cheap_honest_scores(X, y, sample_weight)
-        if np.isnan(self._out_of_fold).any() or np.bincount(y).min() < 2:
+        if np.isnan(self._out_of_fold).any():
             return None
         return self._honest_scores(X, y, sample_weight)
 

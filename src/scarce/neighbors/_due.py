@@ -1,0 +1,47 @@
+"""Curves of probabilities for rows that come and go: fitted when they are first needed after a change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scarce._calibration import Calibrator
+from scarce._typing import FloatArray, IntArray
+from scarce.base import RareEventClassifier
+
+__all__ = ["CalibratedWhenDue"]
+
+
+class CalibratedWhenDue(RareEventClassifier):
+    """The part of CCNND that calibrates on the stored rows, whose leave-one-out scores are known.
+
+    They stand for the rows that left the window too, since a window for each class would make the rare one more
+    frequent than it is.
+    """
+
+    class_count_: Any
+    _stored: Any
+    _sides: Any
+    _came: dict[Any, int]  # the rows of each class, those that left the window included
+
+    @property
+    def _curves(self) -> tuple[Calibrator, ...] | None:  # type: ignore[override]  # an attribute there
+        if self._curves_are_due:
+            self._calibrate(None, None, None)
+        return self._fitted_curves
+
+    @_curves.setter
+    def _curves(self, value: tuple[Calibrator, ...] | None) -> None:
+        self._fitted_curves, self._curves_are_due = value, False
+
+    def _calibrate(self, X: Any, y: Any, weight: FloatArray | None) -> None:
+        code, weight = self._stored.in_order()
+        came = np.array([self._came[label] for label in self.classes_.tolist()])
+        two = len(self.classes_) == 2
+        super()._calibrate(None, self._sides[code] if two else code, weight * (came / self.class_count_)[code])
+
+    def _count(self, change: IntArray) -> None:
+        """Add so many rows of each class to those that came."""
+        for label, n in zip(self.classes_.tolist(), change.tolist(), strict=True):
+            self._came[label] = self._came.get(label, 0) + n
