@@ -59,7 +59,9 @@ class Calibrator(NamedTuple):
 def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = None) -> Calibrator:
     """Fit the curve to honest scores: an isotonic regression if there are enough rows, else Platt's sigmoid.
 
-    One more row at each end, as often positive as any, keeps the outermost steps from following single rows. Nothing is
+    With n rows of the rarer class, at least 100, the log-odds are the mean of those of the steps and of the sigmoid with
+    the weights n and 100: steps alone follow chance where rows are few, and the sigmoid's share vanishes as they grow
+    many. One more row at each end, as often positive as any, keeps the outermost steps from following single rows. Nothing is
     more certain than Platt's targets, (n⁺ + 1) / (n⁺ + 2) and 1 / (n⁻ + 2), which the sigmoid learns instead of 1 and 0.
 
     Parameters
@@ -83,8 +85,15 @@ def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = N
     middle, spread = _middle_and_spread(score, weight)
     place, cell = np.unique(_place(score, middle, spread), return_inverse=True)
     positive, negative = (np.bincount(cell, weights=weight * (y == code), minlength=len(place)) for code in (1, 0))
-    enough = min(positive.sum(), negative.sum()) >= _ROWS_FOR_STEPS
-    knots, log_odds = (_steps if enough else _sigmoid)(place, positive, negative)
+    slope, intercept = _platt(place, positive, negative)
+    rows = min(positive.sum(), negative.sum())
+    if rows < _ROWS_FOR_STEPS:
+        knots = place[[0, -1]] if len(place) > 1 else place
+        log_odds = slope * knots + intercept
+    else:
+        knots, steps = _steps(place, positive, negative)
+        share = _ROWS_FOR_STEPS / (_ROWS_FOR_STEPS + rows)
+        log_odds = (1 - share) * steps + share * (slope * knots + intercept)
     # Where a score says nothing, or the opposite, the order of the rows stays all the same.
     return Calibrator(knots, log_odds + _LEAST_SLOPE * knots, middle, spread)
 
@@ -122,18 +131,16 @@ def _steps(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tup
     return place[outer], logit(height[outer])
 
 
-def _sigmoid(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and the highest place, and Platt's log-odds there."""
-    ends = place[[0, -1]] if len(place) > 1 else place
-    slope, intercept = 0.0, float(np.log((positive.sum() + 1) / (negative.sum() + 1)))
+def _platt(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tuple[float, float]:
+    """Return the slope, at least 0, and the intercept of Platt's log-odds."""
     if len(place) > 1 and min(positive.sum(), negative.sum()) > 0:
-        both = np.concatenate((place, place))
-        y = np.repeat([1, 0], len(place))
         weight = np.concatenate((positive, negative))
-        found = sigmoid_calibration(both[weight > 0], y[weight > 0], weight[weight > 0])
-        if found[0] < 0:  # scikit-learn fits expit(-(a s + b))
-            slope, intercept = -float(found[0]), -float(found[1])
-    return ends, slope * ends + intercept
+        seen = weight > 0
+        y = np.repeat([1, 0], len(place))
+        slope, intercept = sigmoid_calibration(np.concatenate((place, place))[seen], y[seen], weight[seen])
+        if slope < 0:  # scikit-learn fits expit(-(a s + b))
+            return -float(slope), -float(intercept)
+    return 0.0, float(np.log((positive.sum() + 1) / (negative.sum() + 1)))
 
 
 def sample_by_contents(X: FloatArray, rows: IntArray, size: int, weight: FloatArray | None = None) -> IntArray:

@@ -14,8 +14,8 @@ from scarce._typing import FloatArray, IntArray, MatrixLike, Rows
 
 __all__ = ["Probabilities"]
 
-# The most rows of a class that are left out in turn for the curve. Positive rows are few and count more.
-_MOST_ROWS, _MOST_POSITIVES = 1_500, 10_000
+# A curve needs no more rows than these, and rows times table no more than that. Positive rows are few and count more.
+_ROWS, _ROWS_TIMES_TABLE, _POSITIVES = 1_500, 30_000_000, 10_000
 
 
 class Probabilities:
@@ -110,8 +110,9 @@ class Probabilities:
     def _some_rows(self: Any, X: Rows, y: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return rows of each class, all if they are few, and how many rows each of them stands for."""
         chosen, factors = [], []
+        enough = max(_ROWS, _ROWS_TIMES_TABLE // len(y))
         for code, n in enumerate(np.bincount(y)):
-            most = _MOST_POSITIVES if self.pos_label_ is not None and code == 1 else _MOST_ROWS
+            most = max(enough, _POSITIVES) if self.pos_label_ is not None and code == 1 else enough
             chosen.append(sample_by_contents(X, np.flatnonzero(y == code), most, weight))
             factors.append(np.full(len(chosen[-1]), n / len(chosen[-1])))
         return np.concatenate(chosen), np.concatenate(factors)
