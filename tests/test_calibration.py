@@ -133,7 +133,9 @@ def test_one_row_at_the_top_makes_nothing_certain():
 
 
 @given(
-    X=hnp.arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.sampled_from([-0.0, 0.0, 1.5])),
+    X=hnp.arrays(
+        np.float64, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.sampled_from([-0.0, 0.0, 1.5])
+    ),
     size=st.integers(1, 30),
     seed=st.integers(0, 9),
 )

@@ -53,10 +53,7 @@ _TRAIN = "check_classifiers_train"
 # Of the others, the neighbour methods, the reason is _COPIES.
 EXPECTED_FAILURES = {
     "APBoosting": {},
-    "BayesProfitClassifier": {
-        _WEIGHTS_AS_COPIES: _SPLITS,
-        "check_sample_weight_equivalence_on_sparse_data": _SPLITS,
-    },
+    "BayesProfitClassifier": {},
     "ProfitBoosting": {},
     "APTree": {},
     "MetaAP": {},

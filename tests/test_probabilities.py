@@ -60,7 +60,7 @@ def honest(estimator):
 @pytest.mark.parametrize("estimator", EXAMPLES, ids=example_id)
 def test_calibrated_and_in_the_order_of_the_score(estimator, table, new):
     X, y, _ = table
-    X_new, y_new, p_new = new
+    X_new, y_new, _ = new
     model = honest(estimator).fit(X, y)
     probability, score = model.predict_proba(X_new)[:, 1], model.score_samples(X_new)
     assert expected_calibration_error(y_new, probability) < CALIBRATED

@@ -59,10 +59,11 @@ class Calibrator(NamedTuple):
 def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = None) -> Calibrator:
     """Fit the curve to honest scores: an isotonic regression if there are enough rows, else Platt's sigmoid.
 
-    With n rows of the rarer class, at least 100, the log-odds are the mean of those of the steps and of the sigmoid with
-    the weights n and 100: steps alone follow chance where rows are few, and the sigmoid's share vanishes as they grow
-    many. One more row at each end, as often positive as any, keeps the outermost steps from following single rows. Nothing is
-    more certain than Platt's targets, (n⁺ + 1) / (n⁺ + 2) and 1 / (n⁻ + 2), which the sigmoid learns instead of 1 and 0.
+    With n rows of the rarer class, at least 100, the log-odds are the mean of those of the steps and of the sigmoid
+    with the weights n and 100: steps alone follow chance where rows are few, and the sigmoid's share vanishes as they
+    grow many. One more row at each end, as often positive as any, keeps the outermost steps from following single rows.
+    Nothing is more certain than Platt's targets, (n⁺ + 1) / (n⁺ + 2) and 1 / (n⁻ + 2), which the sigmoid learns instead
+    of 1 and 0.
 
     Parameters
     ----------
@@ -84,7 +85,9 @@ def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = N
     weight = weight * max(1.0, len(weight) / weight.sum())
     middle, spread = _middle_and_spread(score, weight)
     place, cell = np.unique(_place(score, middle, spread), return_inverse=True)
-    positive, negative = (np.bincount(cell, weights=weight * (y == code), minlength=len(place)) for code in (1, 0))
+    positive, negative = (
+        np.bincount(cell, weights=weight * (y == code), minlength=len(place)).astype(np.float64) for code in (1, 0)
+    )
     slope, intercept = _platt(place, positive, negative)
     rows = min(positive.sum(), negative.sum())
     if rows < _ROWS_FOR_STEPS:
@@ -99,7 +102,7 @@ def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = N
 
 
 def _middle_and_spread(score: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Return the median, and how far 90 % of the scores are apart, or a hundredth of the whole range if that is more."""
+    """Return the median, and how far 90 % of the scores are apart, or a hundredth of their range if that is more."""
     order = np.argsort(score)
     score, below = score[order], np.cumsum(weight[order])
     low, middle, high = score[np.searchsorted(below, np.array([0.05, 0.5, 0.95]) * below[-1])]

@@ -54,7 +54,7 @@ class Probabilities:
         if self._has_own_probabilities:
             return self._by_label(self._own_probabilities(X))
         score = np.asarray(self._score(X), dtype=np.float64)
-        return self._by_label(self._squeezed(score) if self._curves is None else self._calibrated(score))
+        return self._by_label(self._squeezed(score) if self._curves is None else self._by_curves(score))
 
     # How -----------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ class Probabilities:
         """Return columns in the order of `classes_`: of two classes the positive one has the code 1."""
         return by_code[:, ::-1] if self.pos_label_ is not None and self.pos_label_ == self.classes_[0] else by_code
 
-    def _calibrated(self: Any, score: FloatArray) -> FloatArray:
+    def _by_curves(self: Any, score: FloatArray) -> FloatArray:
         if score.ndim == 1:
             positive = self._curves[0](score)
             return np.column_stack((1 - positive, positive))

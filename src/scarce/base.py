@@ -28,7 +28,8 @@ class RareEventClassifier(Probabilities, HonestScores, ClassifierMixin, BaseEsti
     """A classifier that scores rows and puts the threshold where an objective is best.
 
     A method implements `_fit`, `_score` and `_default_threshold`, and `_leave_one_out` or `_honest_scores` where it has
-    something better than cross-fitting. All else is here: the positive class, the threshold, predictions, probabilities.
+    something better than cross-fitting. All else is here: the positive class, the threshold, predictions and
+    probabilities.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ class ConeClassifier(ClassifierWrapper):
     Models are fitted with the weight ``1 + beta² - t`` on positive rows and ``t`` on negative ones; the best F is
     reached at one t between 0 and 1. The search looks for it where the scores of the models so far predict the highest
     F, then where their errors leave most room. The same errors bound the F of *every* classifier of the family, which
-    shows when to stop. The probabilities are those of the chosen model with its class weights undone; where it has none,
-    its decisions calibrated on the rows left out of its folds.
+    shows when to stop. The probabilities are those of the chosen model with its class weights undone; where it has
+    none, its decisions calibrated on the rows left out of its folds.
 
     Parameters
     ----------

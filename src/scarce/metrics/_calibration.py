@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +82,7 @@ def calibration_bins(
     probability = check_column(y_prob, "y_prob", np.float64)
     check_consistent_length(positive, probability)
     weight = check_weight(sample_weight, len(probability))
-    if not isinstance(n_bins, Integral) or n_bins < 1:
+    if n_bins < 1 or n_bins != int(n_bins):
         raise ValueError(f"n_bins={n_bins!r} must be a whole number, at least 1.")
     if probability.min() < 0 or probability.max() > 1:
         raise ValueError("y_prob must lie between 0 and 1. Of scores, take predict_proba instead.")

@@ -26,7 +26,7 @@ class CalibratedWhenDue(RareEventClassifier):
     _came: dict[Any, int]  # the rows of each class, those that left the window included
 
     @property
-    def _curves(self) -> tuple[Calibrator, ...] | None:  # type: ignore[override]  # an attribute there
+    def _curves(self) -> tuple[Calibrator, ...] | None:
         if self._curves_are_due:
             self._calibrate(None, None, None)
         return self._fitted_curves

@@ -184,7 +184,9 @@ class ReliabilityDisplay(AxesDisplay):
         most = float(max(self.probability.max(), self.high.max()))
         # Without a positive in it a bin has no place on a logarithmic axis, but its interval has.
         least = float(min(self.probability.min(), self.high.min())) / 2 if log else 0.0
-        (self.diagonal_,) = ax.plot([least, most], [least, most], color=_DIAGONAL, linestyle="--", linewidth=1, zorder=0)
+        (self.diagonal_,) = ax.plot(
+            [least, most], [least, most], color=_DIAGONAL, linestyle="--", linewidth=1, zorder=0
+        )
         if log:
             ax.set(xscale="log", yscale="log", ylim=(least, most * 1.5))
         ax.set(
