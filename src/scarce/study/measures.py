@@ -12,6 +12,7 @@ from sklearn.metrics import confusion_matrix
 from scarce.metrics import profit_score
 
 from .data import Rows
+from .probabilities import LABELS_OF_PROBABILITIES, measure_probabilities, probabilities_of
 
 __all__ = ["LABELS", "MEASURES", "lower_is_better"]
 
@@ -34,8 +35,12 @@ LABELS = {
     "area": "area outside all cones",
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
+    **LABELS_OF_PROBABILITIES,
 }
-_LOWER_IS_BETTER = {"error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"}
+_LOWER_IS_BETTER = {
+    *("error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"),
+    *LABELS_OF_PROBABILITIES,
+}
 # Precision is taken among the first rows, as many as so many per cent of the number of positives.
 SHARES = tuple(range(10, 101, 10))
 _ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_"}
@@ -140,6 +145,15 @@ def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     return {**_decisions(model, rows, called), "profit": profit, "gap": (most - profit) / abs(most)}
 
 
+def _call_probabilities(model: Any, rows: Rows) -> Called:
+    return Called(model.predict(rows.X_test), probabilities_of(model, rows.X_train, rows.y_train, rows.X_test))
+
+
+def _probabilities(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    assert called.scores is not None
+    return {**_decisions(model, rows, called), **measure_probabilities(rows.y_test, called.scores)}
+
+
 def _cone(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     """Measure how tight the cones of a search are, and those of Parambath et al. (2014) from the same models."""
     from scarce.fmeasure.bounds import ErrorProfile, cones, parambath_cones, upper_envelope
@@ -159,5 +173,6 @@ MEASURES = {
     "binary": Measure(_labels_and_scores, _ranking),
     "decisions": Measure(_labels, _decisions),
     "confusion": Measure(_labels, _confusion),
+    "probabilities": Measure(_call_probabilities, _probabilities),
     "money": Measure(_labels_for_money, _money),
 }
