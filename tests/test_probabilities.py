@@ -204,6 +204,13 @@ class TestWhen:
         # A copy of itself makes each row certain, unless the copies are of its group.
         assert model._curves[0].log_odds.max() < GammaKNN(1).fit(X, y)._curves[0].log_odds.max()
 
+    @pytest.mark.parametrize("estimator", [e for e in DEFAULTS if calibrates(e)], ids=example_id)
+    def test_honest_with_groups(self, estimator, table):
+        X, y, _ = table
+        X, y, groups = np.repeat(X[:200], 2, axis=0), np.repeat(y[:200], 2), np.repeat(np.arange(200), 2)
+        model = clone(estimator).set_params(calibration="honest").fit(X, y, groups=groups)
+        assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.12)
+
     def test_one_row_of_a_class(self, table):
         X = table[0][:30]
         y = np.r_[1, np.zeros(29, dtype=int)]

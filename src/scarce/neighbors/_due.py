@@ -36,6 +36,9 @@ class CalibratedWhenDue(RareEventClassifier):
         self._fitted_curves, self._curves_are_due = value, False
 
     def _calibrate(self, X: Any, y: Any, weight: FloatArray | None) -> None:
+        if self._splits_are_given:  # in a fit with groups, whose honest scores are of all its rows
+            super()._calibrate(X, y, weight)
+            return
         code, weight = self._stored.in_order()
         came = np.array([self._came[label] for label in self.classes_.tolist()])
         two = len(self.classes_) == 2
