@@ -124,7 +124,8 @@ def _steps(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tup
     n_positive, n_negative = positive.sum(), negative.sum()
     total = positive + negative
     ends = np.zeros(len(place))
-    ends[0], ends[-1] = 1.0, ends[-1] + 1.0
+    ends[0] += 1
+    ends[-1] += 1
     target = (positive + ends * n_positive / total.sum()) / (total + ends)
     height = isotonic_regression(
         target, sample_weight=total + ends, y_min=1 / (n_negative + 2), y_max=(n_positive + 1) / (n_positive + 2)
