@@ -62,7 +62,8 @@ def test_sigmoid_is_that_of_platt(table):
     if slope < 0.02:  # against the order of the scores, which stays
         assert np.ptp(curve(score)) < 0.05
     else:
-        np.testing.assert_allclose(curve(score), expit(slope * place + intercept), atol=1e-3)
+        ends = -np.log(weight[y == 0].sum() + 1), np.log(weight[y == 1].sum() + 1)
+        np.testing.assert_allclose(curve(score), expit(np.clip(slope * place + intercept, *ends)), atol=1e-3)
 
 
 @pytest.mark.usefixtures("kind")
@@ -98,6 +99,15 @@ class TestCurve:
         times = weight.astype(int)
         copies = fit_calibrator(np.repeat(score, times), np.repeat(y, times))
         np.testing.assert_allclose(fit_calibrator(score, y, weight)(score), copies(score), atol=1e-5)
+
+    def test_scores_far_out_make_nothing_certain(self):
+        score = np.r_[np.full(5, -690.0), np.random.default_rng(0).normal(size=500), np.linspace(680, 690, 20)]
+        y = (score > 2).astype(int)
+        y[100:240] = 1
+        probability = fit_calibrator(score, y)(score)
+        n = y.sum()
+        assert probability.max() < (n + 1.5) / (n + 2)
+        assert len(np.unique(probability)) == len(np.unique(score))
 
     def test_weights_that_add_up_to_one_are_shares(self):
         score, y = np.linspace(-1, 1, 300), (np.arange(300) % 5 == 0).astype(int)

@@ -88,15 +88,13 @@ def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = N
     positive, negative = (
         np.bincount(cell, weights=weight * (y == code), minlength=len(place)).astype(np.float64) for code in (1, 0)
     )
-    slope, intercept = _platt(place, positive, negative)
+    knots, log_odds = _sigmoid(place, positive, negative)
     rows = min(positive.sum(), negative.sum())
-    if rows < _ROWS_FOR_STEPS:
-        knots = place[[0, -1]] if len(place) > 1 else place
-        log_odds = slope * knots + intercept
-    else:
-        knots, steps = _steps(place, positive, negative)
+    if rows >= _ROWS_FOR_STEPS:
         share = _ROWS_FOR_STEPS / (_ROWS_FOR_STEPS + rows)
-        log_odds = (1 - share) * steps + share * (slope * knots + intercept)
+        two = ((knots, log_odds, share), (*_steps(place, positive, negative), 1 - share))
+        knots = np.union1d(two[0][0], two[1][0])
+        log_odds = np.maximum.accumulate(sum(part * np.interp(knots, at, value) for at, value, part in two))
     # Where a score says nothing, or the opposite, the order of the rows stays all the same.
     return Calibrator(knots, log_odds + _LEAST_SLOPE * knots, middle, spread)
 
@@ -133,6 +131,17 @@ def _steps(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tup
     rises = np.diff(height) > 0
     outer = np.flatnonzero(np.r_[True, rises] | np.r_[rises, True])
     return place[outer], logit(height[outer])
+
+
+def _sigmoid(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the knots of Platt's sigmoid and its log-odds there, which end at those of his targets."""
+    slope, intercept = _platt(place, positive, negative)
+    least, most = -np.log(negative.sum() + 1), np.log(positive.sum() + 1)
+    ends = place[[0, -1]]
+    if slope > 0:  # a score far out would make a row certain
+        ends = np.clip([*ends, (least - intercept) / slope, (most - intercept) / slope], *ends)
+    knots = np.unique(ends)
+    return knots, np.clip(slope * knots + intercept, least, most)
 
 
 def _platt(place: FloatArray, positive: FloatArray, negative: FloatArray) -> tuple[float, float]:
