@@ -40,16 +40,32 @@ class HonestScores:
     _cv_parameter: ClassVar[str] = "cv"
     # Kept on the instance for as long as it learns.
     _metadata: Metadata = Metadata()
+    _kept_honest_scores: FloatArray | None = None
+
+    # True if the method has `_leave_one_out`; a property where that depends on its parameters.
+    _leaves_one_out: Any = False
+
+    def _leave_one_out(self, X: Rows, y: IntArray, rows: IntArray) -> FloatArray:
+        """Score these of the training rows, each among all others, without a fit for each. Called after `_fit`."""
+        raise NotImplementedError
 
     def _honest_scores(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Score the training rows by models that did not see them, in the method's own way. Called after `_fit`."""
+        if self._leaves_one_out:
+            return self._leave_one_out(X, y, np.arange(len(y)))
         return self._cross_fitted(X, y, sample_weight)
+
+    def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
+        """Return honest scores that cost no further fit, such as out-of-bag ones, or None; NaN for a row without."""
+        return None
 
     def _compute_honest_scores(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Return honest scores: the method's own, or cross-fitted ones where groups or splits are given."""
-        if self._splits_are_given:
-            return self._cross_fitted(X, y, sample_weight)
-        return self._honest_scores(X, y, sample_weight)
+        compute = self._cross_fitted if self._splits_are_given else self._honest_scores
+        scores = compute(X, y, sample_weight)
+        if "_metadata" in vars(self):  # while it learns, they may be needed twice
+            self._kept_honest_scores = scores
+        return scores
 
     def _best_threshold(
         self: Any,
@@ -74,14 +90,16 @@ class HonestScores:
 
     def _cross_fitted(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Score rows by models fitted on other folds: the mean over its tests, NaN for a row that is never tested."""
-        total, tests = np.zeros(len(y)), np.zeros(len(y))
+        n_classes = int(y.max()) + 1
+        total = np.zeros(len(y) if n_classes == 2 else (len(y), n_classes))
+        tests = np.zeros(len(y) if n_classes == 2 else (len(y), 1))
         for train, test in self._splits(y):
             model = self._copy_for(train)
             weight = None if sample_weight is None else sample_weight[train]
             model._fit(safe_indexing(X, train), y[train], weight)
             total[test] += model._score(safe_indexing(X, test))
             tests[test] += 1
-        return np.divide(total, tests, out=np.full(len(y), np.nan), where=tests > 0)
+        return np.divide(total, tests, out=np.full(total.shape, np.nan), where=tests > 0)
 
     def _splits(self: Any, y: IntArray) -> list[tuple[IntArray, IntArray]]:
         """Return the training and the test rows of each fold, rows of one group on the same side."""
@@ -97,8 +115,9 @@ class HonestScores:
             fewest = int(np.bincount(y).min())
             if fewest < 2:
                 raise ValueError(
-                    f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored "
-                    "by a model that did not see it. Give more rows, or the threshold as a number."
+                    f"Choosing a threshold or a calibration for {self!r} needs at least two rows of each class, since "
+                    "a row is scored by a model that did not see it. Give more rows, or the threshold as a number and "
+                    "calibration=None."
                 )
             cv = self._folds(fewest) if groups is None else self._group_folds(y, groups)
         if hasattr(cv, "split"):
@@ -174,6 +193,7 @@ class HonestScores:
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._metadata
+            vars(self).pop("_kept_honest_scores", None)
 
 
 def takes_times(cv: Any) -> bool:

@@ -1,5 +1,6 @@
 """The one place that imports what scikit-learn keeps private."""
 
+from sklearn.calibration import _sigmoid_calibration as sigmoid_calibration
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper as BinMapper
 from sklearn.utils import _safe_indexing as safe_indexing
@@ -17,6 +18,7 @@ __all__ = [
     "input_columns",
     "routing_enabled",
     "safe_indexing",
+    "sigmoid_calibration",
 ]
 
 

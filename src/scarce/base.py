@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._explains import Explains
 from scarce._honest import HonestScores, takes_times
+from scarce._probabilities import Probabilities
 from scarce._sklearn import check_sample_weight
 from scarce._typing import FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
 from scarce.objectives import Budget, Objective, get_objective
@@ -25,12 +25,12 @@ from scarce.objectives import Budget, Objective, get_objective
 __all__ = ["RareEventClassifier"]
 
 
-class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that scores rows and puts the threshold where an objective is best.
 
-    A method implements `_fit`, `_score` and `_default_threshold`; `_honest_scores` where it has something better than
-    cross-fitting, and `_explain` where it knows more than its score. All else is here: the positive class, the
-    threshold, predictions.
+    A method implements `_fit`, `_score` and `_default_threshold`; `_leave_one_out` or `_honest_scores` where it has
+    something better than cross-fitting, and `_explain` where it knows more than its score. All else is here: the
+    positive class, the threshold, predictions and probabilities.
 
     Parameters
     ----------
@@ -40,6 +40,12 @@ class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator
         The score above which a row is called positive. "default" is the method's own rule; a name such as "f1" or an
         object such as ``Budget(rows=200)`` chooses the threshold that is best for that objective on honest scores of
         the training rows, which are scores by a model that did not see the row; a float is the threshold itself.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way from scores to the probabilities of `predict_proba`. "honest": a curve fitted on honest scores, isotonic
+        with 100 rows of each class, else Platt's sigmoid. "auto": the same where such scores take no further fit, since
+        they are leave-one-out or out-of-bag scores or those on which the threshold was chosen; else as None. None: the
+        score squeezed into (0, 1) with 1/2 at the threshold, which is no probability. A wrapper has no such parameter:
+        it passes the probabilities of its estimator through.
 
     Attributes
     ----------
@@ -59,12 +65,11 @@ class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator
     n_features_in_: int
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Probabilities._parameter_constraints,
         "pos_label": [str, Real, "boolean", None],
         "threshold": [str, Objective, Real],
     }
     _multi_class: ClassVar[bool] = False
-    # True if scores are a / (a + b) of two quantities at odds, which the threshold weighs against each other.
-    _score_is_ratio: ClassVar[bool] = False
 
     # For a method to implement ----------------------------------------------------------------------------
 
@@ -106,7 +111,7 @@ class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator
         period: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Fit the method and choose the threshold.
+        """Fit the method, choose the threshold and calibrate the probabilities.
 
         Parameters
         ----------
@@ -140,6 +145,7 @@ class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator
             self._fit(X, target, weight)
             self._keep_usual(X)
             self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
+            self._calibrate(X, target, weight)
         return self
 
     def honest_scores(
@@ -205,29 +211,6 @@ class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator
         if decision.ndim == 2:
             return self.classes_[decision.argmax(axis=1)]
         return self.classes_[(decision > 0).astype(np.intp)]
-
-    def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """Return a share for each class: the score squeezed into (0, 1), 1/2 at the threshold.
-
-        It ranks and it agrees with `predict`, but it is not calibrated: wrap the estimator in scikit-learn's
-        ``CalibratedClassifierCV`` where a probability is needed.
-        """
-        score = self.score_samples(X)
-        if self.threshold_ is None:
-            return score / score.sum(axis=1, keepdims=True)
-        share = self._positive_share(score)
-        share = np.where(score > self.threshold_, np.maximum(share, np.nextafter(0.5, 1)), np.minimum(share, 0.5))
-        both = np.column_stack((1 - share, share))
-        # On the threshold the first column wins an argmax, which is right only where that is the negative class.
-        both[share == 0.5] = np.nextafter(0.5, 1), 0.5
-        return both if self.pos_label_ == self.classes_[1] else both[:, ::-1]
-
-    def _positive_share(self, score: FloatArray) -> FloatArray:
-        """Squeeze scores into [0, 1], with 1/2 at the threshold."""
-        if self._score_is_ratio and 0 < self.threshold_ < 1:
-            near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
-            return near / (near + far)
-        return expit(score - self.threshold_)
 
     @property
     def _feature_names(self) -> list[str]:

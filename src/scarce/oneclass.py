@@ -38,6 +38,8 @@ class OneClassClassifier(MetaEstimatorMixin, RareEventClassifier):
         one. With "all", known classes are not used but for the choice of a threshold.
     threshold : "default", str, Objective or float, default="default"
         "default" is 0, the detector's own threshold; see :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -78,11 +80,13 @@ class OneClassClassifier(MetaEstimatorMixin, RareEventClassifier):
         *,
         fit_on: str = "negatives",
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
         self.fit_on = fit_on
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

@@ -50,7 +50,9 @@ class ClassifierWrapper(MetaEstimatorMixin, RareEventClassifier):
 class TunedThreshold(ClassifierWrapper):
     """Give a classifier the exact threshold of an objective, chosen on honest scores.
 
-    Unlike a grid of thresholds, every threshold between two scores is tried.
+    Unlike a grid of thresholds, every threshold between two scores is tried. `predict_proba` gives the probabilities of
+    the classifier as they are; where it has none, its decisions calibrated on the scores that the threshold was chosen
+    on.
 
     Parameters
     ----------
@@ -117,6 +119,13 @@ class TunedThreshold(ClassifierWrapper):
 
     def _score(self, X: Rows) -> FloatArray:
         return positive_score(self.estimator_, X)
+
+    @property
+    def _has_own_probabilities(self) -> bool:
+        return hasattr(self.estimator_, "predict_proba")
+
+    def _own_probabilities(self, X: Rows) -> FloatArray:
+        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         out_of_bag = getattr(self.estimator_, "oob_decision_function_", None)

@@ -120,8 +120,10 @@ def test_the_probability_of_the_log_loss_is_that_of_lightgbm_whatever_the_gains(
         np.testing.assert_allclose(p[:, column], peer.predict_proba(X)[:, 1], rtol=1e-6)
         np.testing.assert_allclose(p.sum(axis=1), 1)
     assert p[:, column].mean() == pytest.approx(y.mean(), rel=0.5)
-    share = 1 / (1 + np.exp(-model.score_samples(X)))  # without gains it is 1/2 at the threshold
-    np.testing.assert_allclose(model.predict_proba(X)[:, column], share, atol=1e-12)
+    np.testing.assert_array_equal(model.predict_proba(X), p)
+    squeezed = model.set_params(calibration=None).fit(X, labels[y], gains=gains)
+    share = 1 / (1 + np.exp(-squeezed.score_samples(X)))  # 1/2 at the threshold
+    np.testing.assert_allclose(squeezed.predict_proba(X)[:, column], share, atol=1e-12)
     with pytest.raises(ValueError, match="gains"):
         model.predict_proba(X, gains=gains[:-1])
 

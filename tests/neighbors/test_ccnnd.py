@@ -74,7 +74,7 @@ def test_more_classes(table, k):
     X, y = table
     queries = np.concatenate((X, X[:4] + 0.5, X[:2] + 9))
     classes = np.unique(y)
-    model = CCNND(k).fit(X, y)
+    model = CCNND(k, calibration=None).fit(X, y)
     found = [naive.ccnnd(X, y, q, k, classes) for q in queries]
     if len(classes) > 2:
         np.testing.assert_array_equal(model.predict(queries), [classes[naive.ccnnd_winner(f)] for f in found])
@@ -146,11 +146,12 @@ def test_far_and_huge_rows_have_finite_scores():
 
 def test_default_share_is_that_of_the_difference():
     X, y = make_classification(200, 4, weights=[0.8], random_state=0)
-    model = CCNND(1, pos_label=1).fit(X, y)
+    model = CCNND(1, calibration=None, pos_label=1).fit(X, y)
     score = np.clip(model.score_samples(X), -1, 1)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], (1 + score) / 2, atol=1e-12)
     for threshold in (-3.0, -0.4, 0.7, 2.0):
-        proba = CCNND(1, pos_label=1, threshold=threshold).fit(X, y).predict_proba(X)[:, 1]
+        fixed = CCNND(1, pos_label=1, calibration=None, threshold=threshold)
+        proba = fixed.fit(X, y).predict_proba(X)[:, 1]
         assert (np.diff(proba[np.argsort(model.score_samples(X))]) >= 0).all()
         np.testing.assert_array_equal(proba > 0.5, model.score_samples(X) > threshold)
 

@@ -65,6 +65,8 @@ class APBoosting(BoostedClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the F1-optimal threshold on honest scores, since a ranking has none of its own; see
         :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -123,6 +125,7 @@ class APBoosting(BoostedClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.loss = loss
@@ -139,6 +142,7 @@ class APBoosting(BoostedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:

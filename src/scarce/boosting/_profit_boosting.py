@@ -78,6 +78,9 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         Threads. The model does not depend on them.
     threshold : "default", str, Objective or float, default="default"
         "default" is 0: the sign of the score. See :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`. With the log-loss "auto" gives those of
+        the trees for the class.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -148,6 +151,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.loss = loss
@@ -163,6 +167,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -252,11 +257,23 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         return "log-odds" if self.loss == "log_loss" else "score"
 
     @property
+    def _has_own_probabilities(self) -> bool:
+        # Those of the trees for the class, which do not know the gains.
+        return self.loss == "log_loss" and self.calibration == "auto"
+
+    def _own_probabilities(self, X: Rows) -> FloatArray:
+        positive = expit(self._class_start + self._sum_of_trees(X, self.n_estimators_))
+        return np.column_stack((1 - positive, positive))
+
+    @property
     def _log_odds_per_score(self) -> int:
         return 2 if self.loss == "exponential" else 1
 
     def predict_proba(self, X: MatrixLike, gains: GainsLike | None = None) -> FloatArray:
-        """Return a share for each class.
+        """Return the probability of each class for the log-loss or if calibrated, else the score squeezed into (0, 1).
+
+        With the log-loss the probabilities are those of the trees for the class alone, unless `calibration` says
+        otherwise.
 
         Parameters
         ----------
@@ -265,8 +282,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         gains : array-like of shape (n_samples, 4) or (4,), or Gains, optional
             What each outcome (tp, fp, tn, fn) of these rows earns. With them, the probability of the class: for the
             exponential loss by the link p = 1 / (1 + (1 - s) / s · exp(-2F)), with the row's own
-            threshold s; for the log-loss by the trees for the class alone, so that the gains do not change it. Without
-            them, the share is 1/2 at the threshold and agrees with `predict`.
+            threshold s; for the log-loss the gains do not change it.
         """
         if gains is None:
             return super().predict_proba(X)
@@ -277,12 +293,10 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         table = gains_of_rows(gains, X, len(rows))
         if self.loss == "log_loss":
             # The stakes in the score are learned: taking the row's own off it would leave what the two differ by.
-            positive = expit(self._class_start + self._sum_of_trees(rows, self.n_estimators_))
-        else:
-            s = np.clip(bayes_threshold(table), 1e-12, 1 - 1e-12)
-            positive = expit(self._log_odds_per_score * self._score(rows) - logit(1 - s))
-        both = np.column_stack((1 - positive, positive))
-        return both if self.pos_label_ == self.classes_[1] else both[:, ::-1]
+            return self._by_label(self._own_probabilities(rows))
+        s = np.clip(bayes_threshold(table), 1e-12, 1 - 1e-12)
+        positive = expit(self._log_odds_per_score * self._score(rows) - logit(1 - s))
+        return self._by_label(np.column_stack((1 - positive, positive)))
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

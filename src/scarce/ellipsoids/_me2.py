@@ -75,6 +75,8 @@ class ME2(RareEventClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the best threshold for the F-measure, or 0 for the rule of the thesis, and where there are too few
         rows to choose; see :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -153,6 +155,7 @@ class ME2(RareEventClassifier):
         combine: str = "mean",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_local = n_local
@@ -163,6 +166,7 @@ class ME2(RareEventClassifier):
         self.combine = combine
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

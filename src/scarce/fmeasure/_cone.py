@@ -33,7 +33,8 @@ class ConeClassifier(ClassifierWrapper):
     Models are fitted with the weight ``1 + beta² - t`` on positive rows and ``t`` on negative ones; the best F is
     reached at one t between 0 and 1. The search looks for it where the scores of the models so far predict the highest
     F, then where their errors leave most room. The same errors bound the F of *every* classifier of the family, which
-    shows when to stop.
+    shows when to stop. The probabilities are those of the chosen model with its class weights undone; where it has
+    none, its decisions calibrated on the rows left out of its folds.
 
     Parameters
     ----------
@@ -203,6 +204,7 @@ class ConeClassifier(ClassifierWrapper):
         self.f_fit_ = float(path.f_fit[path.best])
         self.f_upper_bound_, self.gap_ = path.bounds[-1], path.gap(path.best)
         self.default_class_ = self.classes_[default] if len(self.classes_) > 2 else None
+        self._class_weights = problem.class_weights(best.t)
         # For the threshold, which is chosen next and lets go of it.
         self._found = problem, path.scores
         if self.validation == "train" and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
@@ -296,6 +298,15 @@ class ConeClassifier(ClassifierWrapper):
     def _score(self, X: Rows) -> FloatArray:
         return scores_of(self.estimator_, X, len(self.classes_))
 
+    @property
+    def _has_own_probabilities(self) -> bool:
+        return hasattr(self.estimator_, "predict_proba")
+
+    def _own_probabilities(self, X: Rows) -> FloatArray:
+        # A class of twice the weight is taken for twice as frequent; by Bayes' rule that is undone exactly.
+        corrected = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64) / self._class_weights
+        return corrected / corrected.sum(axis=1, keepdims=True)
+
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return own_threshold(self.estimator_)
 
@@ -303,7 +314,7 @@ class ConeClassifier(ClassifierWrapper):
         """Score the rows by models of the chosen t that did not see them."""
         problem, scores = self._found
         rows = problem.judged
-        if rows is None or not np.array_equal(np.sort(rows), np.arange(len(y))):
+        if rows is None or not _are_all(rows, len(y)):
             problem = replace(problem, parts=self._fold_parts(y))
             fitted = problem.fit([self.t_])[0]
             if error := next((part.error for part in fitted if part.error), None):
@@ -321,10 +332,12 @@ class ConeClassifier(ClassifierWrapper):
         gains: ArrayLike | None,
         period: ArrayLike | None,
     ) -> float | None:
+        problem, honest = self._found
         try:
+            if not self._has_own_probabilities and len(self.classes_) == 2 and _are_all(problem.judged, len(y)):
+                self._compute_honest_scores(X, y, weight)  # kept for the calibration
             if self.threshold != "tune":
                 return super()._choose_threshold(X, y, weight, gains, period)
-            problem, honest = self._found
             if not self._holds_out_share:
                 return self._best_threshold(FBeta(self.beta), X, y, weight, gains=gains, period=period)
             # The chosen model itself has not seen these rows.
@@ -337,3 +350,7 @@ class ConeClassifier(ClassifierWrapper):
     def _examples(cls) -> Iterator[Self]:
         yield cls(LogisticRegression(), n_models=3)
         yield cls(LogisticRegression(), search="dinkelbach", n_models=4, validation="train")
+
+
+def _are_all(rows: IntArray | None, n: int) -> bool:
+    return rows is not None and np.array_equal(np.sort(rows), np.arange(n))

@@ -54,6 +54,8 @@ class MLFPKNN(_LearnedKNN):
     threshold : "default", str, Objective or float, default="default"
         "default" is the threshold of highest F1 on honest scores, which scales the metric by the best factor; 0.5 is
         the vote of the paper, which leaves the metric as learned.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -106,12 +108,14 @@ class MLFPKNN(_LearnedKNN):
         margin: float = 1.0,
         mu: float = 0.1,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
         self.mu = mu
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @property
@@ -144,6 +148,8 @@ class IMLKNN(_LearnedKNN):
         As in :class:`IML`.
     threshold : "default", str, Objective or float, default="default"
         "default" is the γ in (0, 1] of highest F1 on honest scores; 0.5 is the plain vote of the paper.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -198,12 +204,14 @@ class IMLKNN(_LearnedKNN):
         margin: float = 1.0,
         lam: float = 1.0,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.margin = margin
         self.lam = lam
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @property

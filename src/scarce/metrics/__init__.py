@@ -10,6 +10,7 @@ Weights count as rows: a row of weight 2 is two rows, one of weight 0 is absent.
 from sklearn.metrics import average_precision_score as average_precision
 
 from scarce.metrics._bootstrap import ConfidenceInterval, bootstrap_interval
+from scarce.metrics._calibration import CalibrationBins, calibration_bins, expected_calibration_error
 from scarce.metrics._decisions import (
     class_weighted_accuracy_score,
     gmean_score,
@@ -29,10 +30,13 @@ from scarce.metrics._scorers import (
 )
 
 __all__ = [
+    "CalibrationBins",
     "ConfidenceInterval",
     "average_precision",
     "bootstrap_interval",
+    "calibration_bins",
     "class_weighted_accuracy_score",
+    "expected_calibration_error",
     "gmean_score",
     "gmean_scorer",
     "group_precision_at_k",

@@ -14,15 +14,16 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation, distance_effects
 from scarce.neighbors._search import ClassFit, RowsByClass, merge_by_class
+from scarce.neighbors._stream_probabilities import StreamProbabilities
 
 __all__ = ["CCNND"]
 
 
-class CCNND(RareEventClassifier):
+class CCNND(StreamProbabilities):
     """CCNND: nearest-neighbour distances, compared with those that are usual within each class.
 
     For a row and each class take the distances to its k nearest rows of the class. The fit of the row is the share
@@ -41,6 +42,8 @@ class CCNND(RareEventClassifier):
         Threads for scoring.
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, 0 or a number next to it.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one of those stored. In a stream that may change, so name it. A class that
         is alone is the negative one unless it is named here.
@@ -77,7 +80,8 @@ class CCNND(RareEventClassifier):
 
     After any calls of `partial_fit` and `forget` the model is the same, to the last bit, as one fitted at once on the
     rows that are left. A threshold that an objective chooses is chosen anew when it is first used after a change,
-    which takes a leave-one-out pass over all rows; give a number where predictions and changes alternate.
+    which takes a leave-one-out pass over all rows; give a number where predictions and changes alternate. So are the
+    probabilities, at the first call of `predict_proba`; ``calibration=None`` saves that pass.
 
     References
     ----------
@@ -114,12 +118,14 @@ class CCNND(RareEventClassifier):
         max_per_class: int | None = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.max_per_class = max_per_class
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     # Rows come and go --------------------------------------------------------------------------------------
@@ -196,7 +202,9 @@ class CCNND(RareEventClassifier):
             unknown = numbers[~np.isin(numbers, self._stored.number)].tolist()
             if unknown:
                 raise ValueError(f"Rows {unknown[:5]} cannot be forgotten: they are not, or no longer, stored.")
+        before = self.class_count_
         self._stored.remove(numbers)
+        self._count(self.class_count_ - before)
         return self._settle()
 
     @property
@@ -218,20 +226,23 @@ class CCNND(RareEventClassifier):
         self.classes_ = classes
         self._stored = RowsByClass(self.n_features_in_, self.n_neighbors, len(classes))
         self._arrived = 0
+        self._came = {}
         self._threshold_needs_more = False
 
     def _add(self, X: NDArray, code: IntArray, weight: FloatArray | None) -> None:
         number = self._arrived + np.arange(len(X))
         self._stored.add(X, code, number, np.ones(len(X)) if weight is None else weight, self.max_per_class)
         self._arrived += len(X)
+        self._count(np.bincount(code, minlength=len(self.classes_)))
 
     def _settle(self) -> Self:
         """Update the classes and the positive label, and mark the threshold as due."""
         self.classes_ = self.classes_[self.class_count_ > 0]
         self._stored.drop_empty()
+        self._came = {label: self._came[label] for label in self.classes_.tolist()}
         two = len(self.classes_) == 2
         self.pos_label_ = self.classes_[self._positive_code(self.class_count_)] if two else None
-        self._threshold_is_due = True
+        self._threshold_is_due = self._curves_are_due = True
         return self
 
     def _with_new(self, labels: NDArray) -> NDArray:
@@ -327,12 +338,15 @@ class CCNND(RareEventClassifier):
         return self._combine(self._stored.compare(X, self.n_jobs))
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        kept, honest = self.rows_, self._combine(self._stored.leave_one_out(self.n_jobs))
+        kept, honest = self.rows_, self._cheap_honest_scores(X, y, sample_weight)
         if len(kept) == len(y):
             return honest
         scores = self._score(X)  # the model has not seen those out of the window
         scores[kept] = honest
         return scores
+
+    def _cheap_honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+        return self._combine(self._stored.leave_one_out(self.n_jobs))
 
     def _combine(self, found: ClassFit) -> FloatArray:
         counts, ratio = found.counts, found.ratio
@@ -354,18 +368,6 @@ class CCNND(RareEventClassifier):
         far, near = ratio[:, negative], ratio[:, positive]
         finer = np.divide(far - near, far + near, out=np.zeros(len(ratio)), where=far + near > 0)
         return (difference + finer / 4) / (2 * n_negative * n_positive)
-
-    def predict(self, X: MatrixLike) -> Labels:
-        """Return the class of each row."""
-        if len(getattr(self, "classes_", ())) != 1:
-            return super().predict(X)
-        return np.repeat(self.classes_, len(self._check_X(X, reset=False)))
-
-    def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """Return a share for each class; see :meth:`RareEventClassifier.predict_proba`. A class that is alone has 1."""
-        if len(getattr(self, "classes_", ())) != 1:
-            return super().predict_proba(X)
-        return np.ones((len(self._check_X(X, reset=False)), 1))
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
         # (1 + p⁺ - p⁻) / 2 at the default threshold; around another, each side is stretched from 1/2 to its end.

@@ -47,6 +47,8 @@ class ClassConfidenceKNN(RareEventClassifier):
         one neighbour decides alone.
     threshold : "default", str, Objective or float, default="default"
         "default" is the vote, which is a threshold of 0.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -109,12 +111,14 @@ class ClassConfidenceKNN(RareEventClassifier):
         weights: str = "uniform",
         temper: bool = False,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.temper = temper
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -152,7 +156,9 @@ class ClassConfidenceKNN(RareEventClassifier):
         return self._votes(*nearest_by_class(self.index_, X, self._k), self.log_weights_, self.log_weights_.min())
 
     def _score(self, X: NDArray) -> FloatArray:
-        sums = self._votes_at(X)[2]
+        return self._compare(self._votes_at(X)[2])
+
+    def _compare(self, sums: FloatArray) -> FloatArray:
         return softmax(sums, axis=1) if sums.shape[1] > 2 else sums[:, 1] - sums[:, 0]
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
@@ -163,7 +169,7 @@ class ClassConfidenceKNN(RareEventClassifier):
                 "densities that were learned without it. Give more rows, or the threshold as a number."
             )
         distance, number = nearest_by_class(self.index_, X, min(self._k, len(X) - 1), skip=np.arange(len(X)))
-        scores = np.empty(len(y))
+        scores = np.empty(len(y) if len(self.classes_) == 2 else (len(y), len(self.classes_)))
         # Folds by contents, not by position: scores must not depend on the order of the rows.
         order = np.lexsort((y, *X.T[::-1]))
         for learn, score in self._folds(fewest).split(order, y[order]):
@@ -171,8 +177,7 @@ class ClassConfidenceKNN(RareEventClassifier):
             log_weights, _ = self._learn(X, y, np.sort(order[learn]))
             first, second = np.argpartition(log_weights, 1)[:2]
             lightest = log_weights[np.where(rows == first, second, first)][:, None]
-            sums = self._votes(distance[rows], number[rows], log_weights, lightest)[2]
-            scores[rows] = sums[:, 1] - sums[:, 0]
+            scores[rows] = self._compare(self._votes(distance[rows], number[rows], log_weights, lightest)[2])
         return scores
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:

@@ -20,7 +20,7 @@ class ClassWeightedKNN(GammaKNN):
 
     Parameters
     ----------
-    n_neighbors, tie, metric, p, algorithm, n_jobs, pos_label
+    n_neighbors, tie, metric, p, algorithm, n_jobs, calibration, pos_label
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is that of the γ above.
@@ -59,6 +59,7 @@ class ClassWeightedKNN(GammaKNN):
         algorithm: str = "auto",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -68,6 +69,7 @@ class ClassWeightedKNN(GammaKNN):
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @property

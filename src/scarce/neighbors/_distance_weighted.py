@@ -40,6 +40,8 @@ class DistanceWeightedKNN(Vote):
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is 0.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -92,6 +94,7 @@ class DistanceWeightedKNN(Vote):
         algorithm: str = "auto",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -101,6 +104,7 @@ class DistanceWeightedKNN(Vote):
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _votes(self, found: Neighbors, sizes: IntArray) -> FloatArray:

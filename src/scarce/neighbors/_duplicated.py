@@ -41,6 +41,8 @@ class DuplicatedKNN(Vote):
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is 1/2, on which a row is positive.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -90,6 +92,7 @@ class DuplicatedKNN(Vote):
         algorithm: str = "auto",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -98,6 +101,7 @@ class DuplicatedKNN(Vote):
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @property

@@ -50,6 +50,7 @@ class FixedRadius(RareEventClassifier):
     }
     _multi_class = True
     _score_is_ratio = True
+    _leaves_one_out = True
     # The rows that decide, for explanations; and whether the fallback decides between equals too.
     _deciders: ClassVar[str] = "training rows nearer than"
     _fallback_on_ties: ClassVar[bool] = False
@@ -99,8 +100,8 @@ class FixedRadius(RareEventClassifier):
     def _score(self, X: NDArray) -> FloatArray:
         return self._judge(self._inside(X, None))
 
-    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        return self._judge(self._inside(X, np.arange(len(X))))
+    def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
+        return self._judge(self._inside(X[rows], rows))
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.5
@@ -172,11 +173,13 @@ class AllInside(FixedRadius):
         *,
         fallback: str = "nearest",
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.radius = radius
         self.fallback = fallback
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _measure(self, X: NDArray, skip: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:

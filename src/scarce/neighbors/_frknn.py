@@ -28,7 +28,7 @@ class FRKNN(FixedRadius):
     ----------
     n_neighbors : int, default=5
         How many vote, at most.
-    radius, fallback, threshold, pos_label
+    radius, fallback, threshold, calibration, pos_label
         As in :class:`FRNN`.
 
     Attributes
@@ -77,12 +77,14 @@ class FRKNN(FixedRadius):
         *,
         fallback: str = "nearest",
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.fallback = fallback
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

@@ -27,6 +27,8 @@ class FRNN(AllInside):
         The decision where no row is inside, as in :class:`GFRNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score. "default" is the rule above, 1/2.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 

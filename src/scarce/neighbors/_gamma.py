@@ -83,6 +83,8 @@ class GammaKNN(RareEventClassifier):
         measured between the transformed query and row, those to negative rows as they are. A clone is
         fitted on the rows and on 1 for positive and 0 for negative; scikit-learn's ``FrozenEstimator`` keeps one that
         is fitted already. For two classes.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -155,6 +157,7 @@ class GammaKNN(RareEventClassifier):
         algorithm: str = "auto",
         n_jobs: int | None = None,
         metric_transform: Any = None,
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -167,6 +170,7 @@ class GammaKNN(RareEventClassifier):
         self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.metric_transform = metric_transform
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -213,12 +217,21 @@ class GammaKNN(RareEventClassifier):
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X, self._k, self.gamma_, self.tie)
+            return vote_scores(self.index_, X, self._k, self._gammas, self.tie)
         return self._ratio(self.index_, X, None)
 
+    @property
+    def _leaves_one_out(self) -> bool:
+        return self.metric_transform is None
+
+    def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
+        if len(self.classes_) > 2:
+            return vote_scores(self.index_, X[rows], self._k, self._gammas, self.tie, rows)
+        return self._ratio(self.index_, X[rows], rows)
+
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        if not isinstance(self.index_, TransformedIndex):
-            return self._ratio(self.index_, X, np.arange(len(X)))
+        if self._leaves_one_out:
+            return super()._honest_scores(X, y, sample_weight)
         fewest = int(np.bincount(y).min())
         if fewest < 2:
             raise ValueError(

@@ -33,6 +33,8 @@ class GFRNN(AllInside):
         row, or negative (with more than two classes: the largest class).
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score. "default" is the rule above, 1/2.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 

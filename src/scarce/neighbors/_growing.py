@@ -49,6 +49,7 @@ class Growing(RareEventClassifier):
         "n_jobs": [Integral, None],
     }
     _whole_runs: ClassVar[bool] = False
+    _leaves_one_out = True
 
     @property
     @abstractmethod
@@ -69,9 +70,16 @@ class Growing(RareEventClassifier):
                 stacklevel=3,
             )
 
-    def _walk(self, X: NDArray, sizes: IntArray, code: int | None = None, rows: IntArray | None = None) -> Walk:
-        """Walk from each query. If these are all the rows of class `code`, numbered `rows`, each leaves itself out."""
-        own = [np.arange(len(X)) if code == mine else None for mine in (0, 1)]
+    def _walk(
+        self,
+        X: NDArray,
+        sizes: IntArray,
+        code: int | None = None,
+        rows: IntArray | None = None,
+        place: IntArray | None = None,
+    ) -> Walk:
+        """Walk from each query. Of class `code`, each leaves out itself: its number, and its place in the class."""
+        own = [place if code == mine else None for mine in (0, 1)]
         needed = min(self._needed, int(sizes[1]))
         radius = self.index_.kth_distance(X, 1, needed, rows) if needed else np.full(len(X), np.inf)
         negatives, below, above = self._boxes[0].around(X, radius, own[0])
@@ -87,12 +95,13 @@ class Growing(RareEventClassifier):
         sizes = self.index_.class_sizes
         return self._posterior(self._walk(X, sizes), sizes)[2]
 
-    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        out = np.empty(len(X))
+    def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
+        out = np.empty(len(rows))
         for code in (0, 1):
-            rows = np.flatnonzero(y == code)
+            mine = y[rows] == code
             sizes = one_fewer(self.index_.class_sizes, code)
-            out[rows] = self._posterior(self._walk(X[rows], sizes, code, rows), sizes)[2]
+            place = (np.cumsum(y == code) - 1)[rows[mine]]
+            out[mine] = self._posterior(self._walk(X[rows[mine]], sizes, code, rows[mine], place), sizes)[2]
         return out
 
     def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:

@@ -68,6 +68,8 @@ class InformativeKNN(RareEventClassifier):
         row count once.
     threshold : "default", str, Objective or float, default="default"
         "default" is the vote, which is a threshold of 0.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -136,6 +138,7 @@ class InformativeKNN(RareEventClassifier):
         mode: str = "local",
         gamma: float = 0.25,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -143,6 +146,7 @@ class InformativeKNN(RareEventClassifier):
         self.mode = mode
         self.gamma = gamma
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -221,10 +225,12 @@ class InformativeKNN(RareEventClassifier):
     def _score(self, X: NDArray) -> FloatArray:
         return self._scores(X, None)
 
-    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        if self.mode == "global":
-            return super()._honest_scores(X, y, sample_weight)
-        return self._scores(X, np.arange(len(X)))
+    @property
+    def _leaves_one_out(self) -> bool:
+        return self.mode == "local"
+
+    def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
+        return self._scores(X[rows], rows)
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0

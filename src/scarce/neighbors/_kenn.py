@@ -38,6 +38,8 @@ class KENN(RareEventClassifier):
         Threads of a tree search for negative rows.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is that of the majority.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -94,12 +96,14 @@ class KENN(RareEventClassifier):
         confidence: float = 0.1,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -123,23 +127,25 @@ class KENN(RareEventClassifier):
         fit = upper_limit(inside / held, held, z) <= upper_limit(sizes[0] / n, n, z)
         return np.where(fit & np.isfinite(reach), reach, 0.0)
 
+    _leaves_one_out = True
+
     def _score(self, X: NDArray) -> FloatArray:
         return self._vote(X, self.index_.class_sizes, self.radii_)[0]
 
-    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        out = np.empty(len(X))
+    def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
+        out = np.empty(len(rows))
         # A negative row is missed by the balls that it is in.
-        rows, sizes = np.flatnonzero(y == 0), one_fewer(self.index_.class_sizes, 0)
+        mine, sizes = y[rows] == 0, one_fewer(self.index_.class_sizes, 0)
         radii = self._radii(self._inside, self._reach, sizes)
         without = self._radii(np.maximum(self._inside - 1, 0), self._reach, sizes)
-        out[rows] = self._vote(X[rows], sizes, radii, without, skip=rows, inside=self._reach)[0]
+        out[mine] = self._vote(X[rows[mine]], sizes, radii, without, skip=rows[mine], inside=self._reach)[0]
         # A positive row is missed by those that it is the nearest of: their balls reach to the second nearest.
-        rows, sizes = self._numbers, one_fewer(self.index_.class_sizes, 1)
-        distance, partner = self.index_.kneighbors(self._positives, 1, 2, rows)
+        mine, sizes = y[rows] == 1, one_fewer(self.index_.class_sizes, 1)
+        distance, partner = self.index_.kneighbors(self._positives, 1, 2, self._numbers)
         inside = RowBoxes(X[y == 0], self.n_jobs).around(self._positives, distance[:, 1]).closer
         radii = self._radii(self._inside, self._reach, sizes)
         without = self._radii(inside, distance[:, 1], sizes)
-        out[rows] = self._vote(self._positives, sizes, radii, without, skip=rows, partner=partner[:, 0])[0]
+        out[mine] = self._vote(X[rows[mine]], sizes, radii, without, skip=rows[mine], partner=partner[:, 0])[0]
         return out
 
     def _vote(

@@ -34,6 +34,8 @@ class KRNN(Growing):
         Threads of the search for negative rows, and of a tree search for positive ones.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is 1/2.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -79,12 +81,14 @@ class KRNN(Growing):
         confidence: float = 0.1,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @property

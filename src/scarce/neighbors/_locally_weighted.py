@@ -40,6 +40,8 @@ class LocallyWeightedNN(RareEventClassifier):
     ----------
     threshold : "default", str, Objective or float, default="default"
         "default" is the class of the nearest row, which is a threshold of 0.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -93,8 +95,11 @@ class LocallyWeightedNN(RareEventClassifier):
     True
     """
 
-    def __init__(self, *, threshold: Threshold = "default", pos_label: Label = None) -> None:
+    def __init__(
+        self, *, threshold: Threshold = "default", calibration: str | None = "auto", pos_label: Label = None
+    ) -> None:
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

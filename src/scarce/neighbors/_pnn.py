@@ -33,6 +33,8 @@ class PNN(Growing):
         Threads of the search for negative rows, and of a tree search for positive ones.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is 1.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -73,12 +75,14 @@ class PNN(Growing):
         confidence: float = 0.2,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.confidence = confidence
         self.n_jobs = n_jobs
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @property

@@ -29,6 +29,7 @@ class Vote(RareEventClassifier):
     algorithm: str = "auto"
     n_jobs: int | None
     index_: ClassIndex
+    _leaves_one_out = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
@@ -51,11 +52,12 @@ class Vote(RareEventClassifier):
     def _score(self, X: NDArray) -> FloatArray:
         return self._rate(X, None, self.index_.class_sizes)
 
-    def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        out = np.empty(len(X))
-        for code in (0, 1):
-            rows = np.flatnonzero(y == code)
-            out[rows] = self._rate(X[rows], rows, one_fewer(self.index_.class_sizes, code))
+    def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
+        sizes = self.index_.class_sizes
+        out = np.empty(len(rows) if len(sizes) == 2 else (len(rows), len(sizes)))
+        for code in range(len(sizes)):
+            mine = y[rows] == code
+            out[mine] = self._rate(X[rows[mine]], rows[mine], one_fewer(sizes, code))
         return out
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:

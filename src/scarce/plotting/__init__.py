@@ -14,6 +14,7 @@ from scarce.plotting._gamma_plane import GammaPlaneDisplay
 from scarce.plotting._profit import ProfitCurveDisplay, ProfitMenuDisplay
 from scarce.plotting._ranking import PrecisionAtKDisplay, PrecisionRecallThresholdDisplay
 from scarce.plotting._ranks import CriticalDifferenceDisplay
+from scarce.plotting._reliability import ReliabilityDisplay
 from scarce.plotting._threshold import GammaPathDisplay, ThresholdCurveDisplay
 from scarce.plotting._trees import MetaTreeDisplay
 
@@ -31,5 +32,6 @@ __all__ = [
     "PrecisionRecallThresholdDisplay",
     "ProfitCurveDisplay",
     "ProfitMenuDisplay",
+    "ReliabilityDisplay",
     "ThresholdCurveDisplay",
 ]

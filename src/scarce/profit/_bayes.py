@@ -65,9 +65,9 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
 
     Notes
     -----
-    `score_samples` is the calibrated probability (to 1e-6, see below). `predict_proba` is that probability bent to 1/2
-    at `threshold_`, as everywhere in this library. Since an isotonic calibration gives the same probability to many
-    rows, a millionth of the score is the classifier's own, so that rows of equal probability stay ranked.
+    `score_samples` is the calibrated probability (to 1e-6, see below), and so is `predict_proba`. Since an isotonic
+    calibration gives the same probability to many rows, a millionth of the score is the classifier's own, so that rows
+    of equal probability stay ranked.
 
     Examples
     --------
@@ -148,6 +148,14 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
     @property
     def _score_unit(self) -> Unit:
         return "probability"
+
+    @property
+    def _has_own_probabilities(self) -> bool:
+        return True
+
+    def _own_probabilities(self, X: Rows) -> FloatArray:
+        positive = self._score(X)
+        return np.column_stack((1 - positive, positive))
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         scores = self._out_of_fold

@@ -30,7 +30,7 @@ class ProfitClassifier(RareEventClassifier):
 
     Parameters
     ----------
-    pos_label, threshold
+    pos_label, threshold, calibration
         As for :class:`~scarce.base.RareEventClassifier`.
 
     See Also

@@ -25,8 +25,8 @@ class ResampledClassifier(TunedThreshold):
     """A classifier fitted on resampled rows, with corrected probabilities and the threshold of an objective.
 
     A model fitted on more positives than there really are gives every row too high a probability. Its probabilities
-    are brought back to the share that positives have (:func:`~scarce.sampling.correct_prior`); they are the score. The
-    threshold is chosen on rows that were neither fitted nor resampled.
+    are brought back to the share that positives have (:func:`~scarce.sampling.correct_prior`); they are the score and
+    those of `predict_proba`. The threshold is chosen on rows that were neither fitted nor resampled.
 
     Parameters
     ----------
@@ -115,11 +115,9 @@ class ResampledClassifier(TunedThreshold):
         # A forest's out-of-bag scores are not honest here: a tree without a row may have seen rows made from it.
         return RareEventClassifier._honest_scores(self, X, y, sample_weight)
 
-    def _positive_share(self, score: FloatArray) -> FloatArray:
-        if not hasattr(self.estimator_, "predict_proba") or not 0 < self.threshold_ < 1:
-            return super()._positive_share(score)
-        # The same correction once more, as if rows on the threshold were as often positive as not.
-        return correct_prior(score, self.threshold_, 0.5)
+    def _own_probabilities(self, X: Rows) -> FloatArray:
+        positive = self._score(X)
+        return np.column_stack((1 - positive, positive))
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

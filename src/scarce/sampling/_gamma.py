@@ -66,6 +66,8 @@ class ResampledGammaKNN(RareEventClassifier):
     cv : int, splitter of scikit-learn, iterable of splits or None, default=None
         The folds that give the honest distances on which the two γ are chosen, with the resampling inside each. None
         leaves out one row at a time where that is possible (see Notes) and no `groups` are given, and else takes 5.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -141,6 +143,7 @@ class ResampledGammaKNN(RareEventClassifier):
         random_state: RandomState = None,
         threshold: Threshold = "default",
         cv: Any = None,
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.sampler = sampler
@@ -153,6 +156,7 @@ class ResampledGammaKNN(RareEventClassifier):
         self.random_state = random_state
         self.threshold = threshold
         self.cv = cv
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -251,6 +255,9 @@ class ResampledGammaKNN(RareEventClassifier):
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._honest is None:
             return self._honest_by_row(*self._honest_near(X, y, self._resample(X, y)), len(y))
+        return self._honest
+
+    def _cheap_honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
         return self._honest
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:

@@ -48,6 +48,8 @@ class SDC(RareEventClassifier):
     cv : int, splitter of scikit-learn or iterable of splits, default=5
         The folds that give the honest scores on which an objective chooses the threshold, with SMOTE inside each; fewer
         than the number if a class has fewer rows.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -103,6 +105,7 @@ class SDC(RareEventClassifier):
         random_state: RandomState = None,
         threshold: Threshold = "default",
         cv: Any = 5,
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.C = C
@@ -114,6 +117,7 @@ class SDC(RareEventClassifier):
         self.random_state = random_state
         self.threshold = threshold
         self.cv = cv
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:

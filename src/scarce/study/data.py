@@ -19,6 +19,7 @@ from scarce.datasets import load, load_keel_folds
 from scarce.datasets._catalogue import get_record
 from scarce.datasets._sources import obtain, read
 
+from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
 from .spec import StudyError
 
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "describe_file", "rows_of"]
 
-_DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {"simulated-flow": draw_flow, "simulated-payments": draw_payments}
+_DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "simulated-flow": draw_flow,
+    "simulated-payments": draw_payments,
+    "simulated-probabilities": draw_probabilities,
+}
 
 
 class Rows(NamedTuple):

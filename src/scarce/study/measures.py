@@ -13,6 +13,7 @@ from scarce._typing import FloatArray, IntArray
 from scarce.metrics import profit_score
 
 from .data import Rows
+from .probabilities import LABELS_OF_PROBABILITIES, measure_probabilities, probabilities_of
 
 __all__ = ["LABELS", "MEASURES", "lower_is_better"]
 
@@ -41,8 +42,12 @@ LABELS = {
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
     "search_f1": "F1 on the rows that guide the search",
+    **LABELS_OF_PROBABILITIES,
 }
-_LOWER_IS_BETTER = {"error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"}
+_LOWER_IS_BETTER = {
+    *("error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"),
+    *LABELS_OF_PROBABILITIES,
+}
 # Precision is taken among the first rows, as many as so many per cent of the number of positives, and of all rows.
 SHARES = tuple(range(10, 101, 10))
 _BUDGETS = (1, 5, 10)
@@ -150,6 +155,15 @@ def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     return {**_decisions(model, rows, called), "profit": profit, "gap": gap, "gained": gained}
 
 
+def _call_probabilities(model: Any, rows: Rows) -> Called:
+    return Called(model.predict(rows.X_test), probabilities_of(model, rows.X_train, rows.y_train, rows.X_test))
+
+
+def _probabilities(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+    assert called.scores is not None
+    return {**_decisions(model, rows, called), **measure_probabilities(rows.y_test, called.scores)}
+
+
 def _cone(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     """Measure how tight the cones of a search are, and those of Parambath et al. (2014) from the same models."""
     from scarce.fmeasure.bounds import ErrorProfile, cones, parambath_cones, upper_envelope
@@ -169,5 +183,6 @@ MEASURES = {
     "binary": Measure(_labels_and_scores, _ranking),
     "decisions": Measure(_labels, _decisions),
     "confusion": Measure(_labels, _confusion),
+    "probabilities": Measure(_call_probabilities, _probabilities),
     "money": Measure(_labels_for_money, _money),
 }

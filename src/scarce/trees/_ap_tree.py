@@ -54,7 +54,7 @@ class APTree(RankingTree):
         split. Replaces `criterion`.
     random_state : int, RandomState or None, default=None
         For `max_features`.
-    threshold, pos_label
+    threshold, calibration, pos_label
         See :class:`~scarce.base.RareEventClassifier`. The default threshold flags as many rows as were positive in
         training, or `top_k`.
 
@@ -112,6 +112,7 @@ class APTree(RankingTree):
         top_k: int | float | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.criterion = criterion
@@ -125,6 +126,7 @@ class APTree(RankingTree):
         self.top_k = top_k
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:

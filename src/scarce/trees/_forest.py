@@ -90,6 +90,9 @@ class TreeForest(WritesSQL, TreeClassifier):
             return super()._honest_scores(X, y, sample_weight)
         return scores
 
+    def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
+        return self._out_of_bag(X)
+
     def _out_of_bag(
         self,
         X: Rows,

@@ -40,7 +40,7 @@ class MetaAP(MetaTree):
         Only the first `top_k` rows (a number of training rows, or a share of them) will be read: a node that lies
         wholly before or behind them becomes a final leaf, and the default threshold flags them.
     min_samples_leaf, min_gain, max_features, max_bins, categorical_features, tie_break, random_state, threshold, \
-pos_label
+calibration, pos_label
         See :class:`APTree`. `tie_break` orders the rows of a final leaf by their distance to the tests of the last
         tree. The published results rest on it.
 
@@ -93,6 +93,7 @@ pos_label
         top_k: int | float | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.max_depth = max_depth
@@ -109,6 +110,7 @@ pos_label
         self.top_k = top_k
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:

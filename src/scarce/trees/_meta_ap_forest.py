@@ -28,7 +28,7 @@ categorical_features, tie_break, top_k
         Threads; the result does not depend on it.
     random_state : int, RandomState or None, default=None
         For the rows and features drawn.
-    threshold, pos_label
+    threshold, calibration, pos_label
         See :class:`~scarce.base.RareEventClassifier`. Thresholds are chosen on out-of-bag scores.
 
     Attributes
@@ -74,6 +74,7 @@ categorical_features, tie_break, top_k
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -93,6 +94,7 @@ categorical_features, tie_break, top_k
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     @classmethod

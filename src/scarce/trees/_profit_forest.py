@@ -84,6 +84,8 @@ class ProfitForest(ProfitTrees, TreeForest):
     threshold : "default", str, Objective or float, default="default"
         "default" is 0 for "odds" and "mean", and just below `min_votes` for the others. Any objective is optimised on
         out-of-bag scores: of the trees that did not draw a row. See :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -189,6 +191,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -207,6 +210,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _tree(self) -> TreeClassifier:
@@ -307,6 +311,13 @@ class ProfitForest(ProfitTrees, TreeForest):
             path = fit_path_weights(steps[train], y[train] == 1, weight[train])
             log_odds[test] = steps[test] @ path.weight + path.constant
         return log_odds + self.stakes_.score(X)
+
+    def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
+        if self.stakes_ is None:
+            return super()._cheap_honest_scores(X, y, sample_weight)
+        if np.isnan(self._out_of_fold).any():
+            return None
+        return self._honest_scores(X, y, sample_weight)
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0 if self.vote in ("odds", "mean") else float(np.nextafter(self.min_votes, -1))

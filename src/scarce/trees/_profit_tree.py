@@ -53,6 +53,8 @@ class ProfitTree(ReadableTree, ProfitTrees):
         For `max_features` and `prune`.
     threshold : "default", str, Objective or float, default="default"
         "default" is 0. See :class:`~scarce.base.RareEventClassifier`.
+    calibration : {"auto", "honest"} or None, default="auto"
+        The way to probabilities; see :class:`~scarce.base.RareEventClassifier`.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -114,6 +116,7 @@ class ProfitTree(ReadableTree, ProfitTrees):
         categorical_features: Any = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.criterion = criterion
@@ -127,6 +130,7 @@ class ProfitTree(ReadableTree, ProfitTrees):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:

@@ -42,7 +42,7 @@ categorical_features, tie_break
         Threads; the result does not depend on it.
     random_state : int, RandomState or None, default=None
         For the rows and features drawn.
-    threshold, pos_label
+    threshold, calibration, pos_label
         See :class:`~scarce.base.RareEventClassifier`.
 
     See Also
@@ -81,6 +81,7 @@ categorical_features, tie_break
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -99,6 +100,7 @@ categorical_features, tie_break
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:
@@ -161,6 +163,11 @@ categorical_features, tie_break
             return super()._honest_scores(X, y, sample_weight)
         # A median or a consensus of the trees that did not see a row is not one of all trees: fit anew instead.
         return TreeClassifier._honest_scores(self, X, y, sample_weight)
+
+    def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
+        if self.aggregate in ("mean_score", "mean_rank"):
+            return super()._cheap_honest_scores(X, y, sample_weight)
+        return None
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -34,7 +34,7 @@ class TreeRank(MetaTree):
     min_samples_split : int, default=2
         The fewest rows of a node that is split further.
     min_samples_leaf, min_gain, max_features, max_bins, categorical_features, tie_break, random_state, threshold, \
-pos_label
+calibration, pos_label
         See :class:`APTree` and :class:`MetaAP`.
 
     See Also
@@ -68,6 +68,7 @@ pos_label
         tie_break: str | None = "path",
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        calibration: str | None = "auto",
         pos_label: Label = None,
     ) -> None:
         self.max_depth = max_depth
@@ -82,6 +83,7 @@ pos_label
         self.tie_break = tie_break
         self.random_state = random_state
         self.threshold = threshold
+        self.calibration = calibration
         self.pos_label = pos_label
 
     def _grow(self, data: TreeData, seed: int) -> GrownTree:

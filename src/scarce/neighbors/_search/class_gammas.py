@@ -26,14 +26,16 @@ def precedence(sizes: IntArray, tie: str) -> IntArray:
     return rarest_first if tie == "positive" else rarest_first[::-1].copy()
 
 
-def vote_scores(index: ClassIndex, X: NDArray, k: int, gamma: FloatArray, tie: str) -> FloatArray:
-    """Return the share of each class in the vote, with ties broken: the largest is the class.
+def vote_scores(
+    index: ClassIndex, X: NDArray, k: int, gamma: FloatArray, tie: str, skip: IntArray | None = None
+) -> FloatArray:
+    """Return the share of each class in the vote, without the row `skip`, with ties broken: the largest is the class.
 
     Below the votes come, in turn, the precedence of the class and how near it is, so small that they decide only
     between equal votes and order the rows of equal votes.
     """
     order = precedence(index.class_sizes, tie)
-    distance = _class_distances(index, X, k, None)
+    distance = _class_distances(index, X, k, skip)
     votes = class_votes(distance, gamma, order)
     nearest = distance[:, :, 0] * gamma
     near = np.where(np.isfinite(nearest), 1 / (1 + nearest), 0.0)
