@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import scarce
-import scarce.audit.pipeline
+import scarce.audit.run
 from scarce.cli import main
 from scarce.datasets import list_datasets, make_transactions
 from tests.audit.conftest import hurry
@@ -74,8 +74,8 @@ def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys)
 
 def test_without_a_table_everything_is_labelled_simulated(tmp_path: Path, monkeypatch, capsys) -> None:
     few = partial(make_transactions, fraud_rate=0.03)
-    monkeypatch.setattr(scarce.audit.pipeline, "make_transactions", few)
-    monkeypatch.setattr(scarce.audit.pipeline, "SIMULATED_ROWS", 1_500)
+    monkeypatch.setattr(scarce.audit.run, "make_transactions", few)
+    monkeypatch.setattr(scarce.audit.run, "SIMULATED_ROWS", 1_500)
     assert call("audit", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     assert out.count("SIMULATED") >= 3
@@ -131,7 +131,7 @@ def test_an_interrupted_run_leaves_nothing(place: Path, monkeypatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scarce.audit.pipeline, "compare", interrupt)
+    monkeypatch.setattr(scarce.audit.run, "compare", interrupt)
     assert call("audit", "payments.csv", "--target", "fraud", monkeypatch=monkeypatch) != 0
     assert [p.name for p in place.iterdir()] == ["payments.csv"]
 
@@ -140,7 +140,7 @@ def test_unexpected_errors_are_not_swallowed(place: Path, monkeypatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr(scarce.audit.pipeline, "read_target", fail)
+    monkeypatch.setattr(scarce.audit.run, "read_target", fail)
     monkeypatch.setattr(sys, "argv", ["scarce", "audit", "payments.csv", "--target", "fraud"])
     with pytest.raises(ValueError, match="a bug"):
         main()

@@ -16,7 +16,7 @@ from scarce.study import Outcome, Store, load_study, run_study
 from scarce.study.page import write_page
 from scarce.study.report import html, latex, write_report
 from scarce.study.spec import Study
-from scarce.study.tables import tabulate
+from scarce.study.tabulation import tabulate
 
 
 @pytest.fixture

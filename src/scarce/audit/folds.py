@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from scarce._errors import AuditError
 from scarce._typing import IntArray
-
-from ._errors import AuditError
 
 __all__ = ["Folds", "inner_folds", "make_folds"]
 

@@ -15,7 +15,7 @@ from scarce.metrics import value_at_k
 
 from . import plots
 from .compare import DECIDING, Outcome
-from .pipeline import Audit
+from .run import Audit
 
 __all__ = ["figure_titles", "report_data", "report_html"]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from scarce._errors import AuditError
 from scarce.tables import conform, listed, read_table
 
-from ._errors import AuditError
+from .folder import load
 from .queue import queue_of_new_rows, with_table_columns
-from .store import load
 
 __all__ = ["score_table"]
 

@@ -16,7 +16,7 @@ from scarce._typing import FloatArray, GainsLike, IntArray, Label, MatrixLike, R
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
 from scarce.profit import ProfitClassifier, bayes_threshold
-from scarce.profit._classifier import gains_of_rows
+from scarce.profit._base import gains_of_rows
 from scarce.profit._gains import gain_of_flagging, log_ratio, stakes
 
 __all__ = ["ProfitBoosting"]

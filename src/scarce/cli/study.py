@@ -206,7 +206,8 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
 
 @contextmanager
 def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[Any]:
-    from scarce.study import Store, StudyError
+    from scarce._errors import StudyError
+    from scarce.study import Store
 
     file = out / "store.sqlite"
     if not make and not file.exists():

@@ -15,10 +15,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
+from scarce._errors import StudyError
 from scarce.metrics import gmean_score, precision_at_k_scorer
 from scarce.registry import all_estimators
-
-from .spec import StudyError
 
 __all__ = ["SCORERS", "build", "missing"]
 

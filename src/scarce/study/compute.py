@@ -18,11 +18,12 @@ import numpy as np
 from sklearn.base import clone
 
 import scarce
+from scarce._errors import StudyError
 
 from .build import build
 from .data import rows_of
 from .measures import MEASURES
-from .spec import Cell, StudyError
+from .spec import Cell
 from .store import Outcome
 
 __all__ = ["compute"]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, IntArray
@@ -20,7 +21,6 @@ from scarce.datasets._catalogue import get_record
 from scarce.datasets._sources import obtain, read
 
 from .simulated import draw_flow, draw_payments
-from .spec import StudyError
 
 if TYPE_CHECKING:
     from scarce.tables import Column

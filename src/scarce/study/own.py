@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from scarce._errors import StudyError
 from scarce.registry import all_estimators
 
 from .data import describe_file
-from .spec import Study, StudyError, parse_study
+from .spec import Study, parse_study
 
 __all__ = ["own_study"]
 

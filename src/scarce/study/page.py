@@ -12,7 +12,7 @@ from scarce._files import written_whole
 from .report import number, p_text, signed
 from .spec import Study, list_studies, load_study
 from .store import Store
-from .tables import tabulate
+from .tabulation import tabulate
 
 __all__ = ["write_page"]
 

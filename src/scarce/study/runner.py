@@ -10,9 +10,11 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+from scarce._errors import StudyError
+
 from .build import missing
 from .compute import compute
-from .spec import Cell, Planned, Study, StudyError
+from .spec import Cell, Planned, Study
 from .store import Outcome, Store
 
 __all__ = ["Progress", "run_study"]

@@ -12,8 +12,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
+from scarce._errors import TableError
+
 from .encoding import target_encoder
-from .reading import TableError, listed
+from .reading import listed
 from .types import NAMED_AS_CODE, Column, Kind, Role, conform, infer_column
 
 __all__ = ["Profile", "profile_table"]

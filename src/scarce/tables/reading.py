@@ -9,17 +9,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from scarce._errors import UserError
+from scarce._errors import TableError
 
-__all__ = ["TableError", "listed", "read_table", "require_columns"]
+__all__ = ["listed", "read_table", "require_columns"]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 MAX_LISTED = 5
-
-
-class TableError(UserError, ValueError):
-    """A table, or a name that should be in it, cannot be used as it is."""
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:

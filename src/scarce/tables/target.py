@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .reading import TableError, listed, require_columns
+from scarce._errors import TableError
+
+from .reading import listed, require_columns
 from .types import cell_text
 
 __all__ = ["Target", "read_target"]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from .reading import TableError
+from scarce._errors import TableError
 
 __all__ = ["MISSING", "NAMED_AS_CODE", "Column", "Kind", "Role", "cell_text", "conform", "infer_column"]
 

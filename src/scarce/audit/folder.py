@@ -16,13 +16,13 @@ import skops.io
 from sklearn.pipeline import Pipeline
 
 import scarce
+from scarce._errors import AuditError
 from scarce._files import written_whole
 from scarce.tables import Column
 
-from ._errors import AuditError
-from .pipeline import Audit
 from .reasons import Usual
 from .report import report_data, report_html
+from .run import Audit
 
 __all__ = ["SavedModel", "load", "save"]
 

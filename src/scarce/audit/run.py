@@ -13,17 +13,17 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from scarce._errors import AuditError
 from scarce._files import sha256
 from scarce._typing import FloatArray
 from scarce.datasets import make_transactions
 from scarce.tables import Profile, Target, profile_table, read_table, read_target, require_columns
 
-from ._errors import AuditError
 from .candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
 from .compare import Comparison, ObjectiveName, Task, compare, threshold_for
 from .folds import inner_folds, make_folds
 from .queue import queue_of_new_rows, queue_of_tested_rows, with_table_columns
-from .reasons import Usual, usual_values
+from .reasons import Usual, summarise_columns
 
 __all__ = ["Audit", "Settings", "Source", "audit"]
 
@@ -207,7 +207,7 @@ def audit(
     spent("Learning from all rows", 0)
     model = task.fit(comparison.winner.candidate.model)
     spent("Finding reasons", final)
-    usual = usual_values(task.X, profile.features)
+    usual = summarise_columns(task.X, profile.features)
     if len(new):
         queue = queue_of_new_rows(model, X.iloc[new], usual, size, labelled).head(size)
     else:
