@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce._messages import listed_rows
+from scarce._typing import BoolArray, FloatArray
 
 _OUTCOMES = ("tp", "fp", "tn", "fn")
 _FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
@@ -141,14 +142,8 @@ def refuse_not_finite(gains: FloatArray, what_to_do: str) -> None:
     if not (missing := ~np.isfinite(gains)).any():
         return
     column = int(missing.reshape(-1, 4).any(axis=0).argmax())
-    where = f" in {listed(np.flatnonzero(missing[:, column]))}" if gains.ndim == 2 else ""
+    where = f" in {listed_rows(np.flatnonzero(missing[:, column]))}" if gains.ndim == 2 else ""
     raise ValueError(f"The gain {_OUTCOMES[column]} is missing or infinite{where}. {what_to_do}")
-
-
-def listed(rows: IntArray, most: int = 5) -> str:
-    """Return which rows are meant, for an error message."""
-    shown = ", ".join(map(str, rows[:most].tolist()))
-    return f"row {shown}" if len(rows) == 1 else f"{len(rows)} rows, the first of them {shown}"
 
 
 def _check_scores(scores: ArrayLike) -> FloatArray:

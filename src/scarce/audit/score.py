@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from scarce._errors import AuditError
-from scarce.tables import conform, listed, read_table
+from scarce._messages import listed
+from scarce.tables import conform, read_table
 
 from .folder import load
 from .queue import queue_of_new_rows, with_table_columns

@@ -20,6 +20,7 @@ import numpy as np
 import sklearn.datasets
 
 from scarce._errors import UserError
+from scarce._extras import require
 from scarce._files import sha256
 
 from ._parse import LibSVM, Parquet, Table, parse_frame, parse_libsvm, parse_text
@@ -133,11 +134,7 @@ def read(found: Found) -> Table:
 def read_frame(found: Found) -> Any:
     """Read a Parquet file into a pandas frame, and refuse one that lacks a column."""
     layout, path = cast(Parquet, found.source.layout), found.files[0]
-    try:
-        import pandas as pd
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError(f'{path.name} needs pandas and pyarrow: pip install "scarce[audit]"') from error
+    pd, pa = (require(module, path.name) for module in ("pandas", "pyarrow"))
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except pa.ArrowInvalid as error:

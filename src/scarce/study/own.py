@@ -48,7 +48,7 @@ def own_study(
     if metric not in METRICS:
         raise StudyError(f"There is no metric {metric!r}; there are {', '.join(METRICS)}.")
     if splits < 1:
-        raise StudyError(f"A comparison needs at least one split; --splits is {splits}.")
+        raise StudyError(f"A comparison needs at least one split; it was to have {splits}.")
     # The wrapper is what the rivals are made of.
     chosen = methods or [name for name in known if name != "TunedThreshold"]
     described = [describe_file(path, target, positive) for path in tables]

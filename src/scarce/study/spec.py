@@ -111,7 +111,7 @@ class Study:
             reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
         if splits is not None and splits < self.splits:
             if splits < 1:
-                raise StudyError(f"A study needs at least one split; --splits is {splits}.")
+                raise StudyError(f"A study needs at least one split; it was to have {splits}.")
             study = replace(study, protocol={**self.protocol, "splits": splits})
             reduced.append(f"{splits} of {self.splits} splits")
         return replace(study, reduced=tuple(reduced))

@@ -4,7 +4,7 @@ from scarce._errors import TableError
 
 from .encoding import DateParts, make_encoder
 from .profile import Profile, profile_table
-from .reading import listed, read_table, require_columns
+from .reading import read_table, require_columns
 from .target import Target, read_target
 from .types import MISSING, Column, conform
 
@@ -16,7 +16,6 @@ __all__ = [
     "TableError",
     "Target",
     "conform",
-    "listed",
     "make_encoder",
     "profile_table",
     "read_table",
