@@ -127,7 +127,7 @@ def _by_name(gains: Any) -> FloatArray:
         frame = nw.from_native(gains, eager_only=True)
         names = [str(name) for name in frame.columns]
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"A column of the frame of gains is there twice; {_FOUR_COLUMNS}") from error
+        raise ValueError(f"The data frame of gains has duplicate columns; {_FOUR_COLUMNS}") from error
     for problem, found in (
         ("lacks the column", [name for name in _OUTCOMES if name not in names]),
         ("holds the unknown column", [name for name in names if name not in _OUTCOMES]),
@@ -167,5 +167,5 @@ def check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
         return np.ones(n_samples)
     weight = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
     if weight.shape != (n_samples,) or weight.min() < 0 or not weight.any():
-        raise ValueError(f"sample_weight must hold {n_samples} numbers of at least 0, and not zeros alone.")
+        raise ValueError(f"sample_weight must hold {n_samples} non-negative numbers, at least one of them positive.")
     return weight

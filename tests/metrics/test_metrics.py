@@ -284,7 +284,7 @@ MISTAKES = {
     r"gains must have four columns .* got shape \(3, 4\)": lambda: m.profit_gap_score(Y, Y, np.ones((3, 4))),
     "gain fp is missing or infinite. Give a finite number": lambda: m.savings_score(Y, Y, [1, np.nan, 0, 0]),
     "sample_weight must hold 4 numbers": lambda: m.profit_score(Y, Y, GAINS, sample_weight=[1, 1, 1, -1]),
-    "not zeros alone": lambda: m.precision_at_k(Y, S, 1, sample_weight=[0, 0, 0, 0]),
+    "at least one of them positive": lambda: m.precision_at_k(Y, S, 1, sample_weight=[0, 0, 0, 0]),
     "hold 4 numbers": lambda: m.precision_at_k(Y, S, 1, sample_weight=[1, 1]),
     "single row of class 1": lambda: m.bootstrap_interval(m.average_precision, [1, 0, 0], [1, 2, 3]),
     "confidence must be": lambda: m.bootstrap_interval(m.average_precision, Y, S, confidence=95),

@@ -36,7 +36,7 @@ VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagree
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
 Names = Annotated[list[str], typer.Argument(help="Names that scarce study list gives, or a TOML file of your own.")]
-Splits = Annotated[int | None, typer.Option(help="Only the first splits; the output notes it.")]
+Splits = Annotated[int | None, typer.Option(help="Run only the first N splits; the output notes it.")]
 Sets = Annotated[str | None, typer.Option(help="Only these sets, separated by commas.")]
 Methods = Annotated[str | None, typer.Option(help="Only these methods, separated by semicolons.")]
 Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 is one for each core.")]
@@ -104,7 +104,9 @@ def compare_command(
         str | None, typer.Option(help="Estimators of scarce, separated by commas; all of them if left out.")
     ] = None,
     positive: Annotated[str | None, typer.Option(help="Outcome to look for; the rarer one if left out.")] = None,
-    metric: Annotated[str, typer.Option(help="ap, f1, gm, aa, precision, sensitivity or specificity.")] = "ap",
+    metric: Annotated[
+        str, typer.Option(help="ap, f1, gmean, balanced_accuracy, precision, sensitivity or specificity.")
+    ] = "ap",
     splits: Annotated[int, typer.Option(help="How often 20 % of the rows are held out.")] = 5,
     out: Out = Path("study"),
     jobs: Jobs = -1,
@@ -232,7 +234,7 @@ def _live(study: Study) -> Iterator[Any]:
 
 
 def _lines(study: Study, console: Console, start: float) -> Callable[[Progress], None]:
-    """Return a function that prints a plain line every so many seconds, for a log file."""
+    """Return a function that prints a plain line every few seconds, for a log file."""
     printed = start - SECONDS_BETWEEN_LINES + 2.0
 
     def show(progress: Progress) -> None:

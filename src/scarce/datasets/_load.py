@@ -40,7 +40,7 @@ class DatasetInfo(NamedTuple):
     rate : float
         The share of positives.
     source : str
-        How it can be had.
+        Where it comes from.
     available : bool
         Whether it is on this machine now, so that `load` downloads nothing.
     recipe : str
@@ -98,7 +98,7 @@ def load(
     Raises
     ------
     DatasetUnavailable
-        If the set cannot be had; the message names every way to get it.
+        If the set is not available; the message names every way to get it.
     ValueError
         If the name is unknown, the file is not the one that the catalogue describes, or no row is of a class in
         `positive`.
@@ -174,7 +174,7 @@ def info(name: str) -> DatasetInfo:
     Returns
     -------
     DatasetInfo
-        Its counts, how it can be had, and whether it is here now.
+        Its counts, where it comes from, and whether it is here now.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def fetch(name: str) -> Path:
     Raises
     ------
     DatasetUnavailable
-        If the set cannot be had; the message names every way to get it.
+        If the set is not available; the message names every way to get it.
     """
     return obtain(get_record(name)).path
 

@@ -17,7 +17,7 @@ OIL_STATES = ("normal", "slugging", "churn")
 _OSCILLATIONS = {"slugging": ((35, 55), (5, 14)), "churn": ((14, 16), (1.5, 2.5))}
 _LAGS = 4 * np.arange(6)
 _WINDOW = 16
-# After so many samples the period and the height change, so that no two oscillations are the same.
+# After this number of samples the period and the height change, so that no two oscillations are the same.
 _STRETCH = 40
 
 

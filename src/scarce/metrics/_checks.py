@@ -17,7 +17,7 @@ def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any
     column = check_array(values, dtype=dtype, ensure_2d=False, input_name=name)
     if column.size != len(column):
         raise ValueError(
-            f"{name} must be one column, got shape {column.shape}. Of predict_proba, pass the column of the "
+            f"{name} must be one column, got shape {column.shape}. Pass one column of predict_proba, that of the "
             "positive class."
         )
     return column.ravel()

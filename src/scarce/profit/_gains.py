@@ -157,7 +157,7 @@ class Gains:
         if frame:
             series = table[:, where] if isinstance(where, int) else table.get_column(where)
             if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-                raise ValueError(f"The column {where!r} of the gains holds no numbers but {series.dtype}.")
+                raise ValueError(f"The column {where!r} of the gains must be numeric; its type is {series.dtype}.")
             column = series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
         else:
             column = table[:, where].astype(np.float64, copy=False)

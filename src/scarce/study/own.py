@@ -13,7 +13,7 @@ from .spec import Study, parse_study
 
 __all__ = ["own_study"]
 
-METRICS = ("ap", "f1", "gm", "aa", "precision", "sensitivity", "specificity")
+METRICS = ("ap", "f1", "gmean", "balanced_accuracy", "precision", "sensitivity", "specificity")
 
 
 def own_study(
