@@ -1,12 +1,14 @@
-"""The parts of messages that all rooms share."""
+"""The parts of messages that all rooms share, and values as plain data."""
 
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from scarce._extras import EXTRAS, MissingPackage, require
 from scarce._messages import listed, listed_rows
+from scarce._values import plain
 from tests.test_house import extras
 
 
@@ -42,3 +44,23 @@ def test_a_module_at_hand_is_returned():
 
 def test_every_module_of_an_extra_names_one_that_exists():
     assert set(EXTRAS.values()) <= extras()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (pd.NaT, None),
+        (pd.NA, None),
+        (float("nan"), None),
+        (np.float64("inf"), None),
+        (np.bool_(True), True),
+        (np.int64(3), 3),
+        (pd.Timestamp("2024-01-31 12:30"), "2024-01-31 12:30:00"),
+        # A category may be named like a missing value.
+        ("NaT", "NaT"),
+        ("<NA>", "<NA>"),
+    ],
+)
+def test_values_as_plain_data(value, expected):
+    assert plain(value) == expected
+    assert type(plain(value)) is type(expected)

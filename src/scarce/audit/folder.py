@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 import scarce
 from scarce._errors import AuditError
 from scarce._files import written_whole
+from scarce._values import plain
 from scarce.tables import Column
 
 from .reasons import Usual
@@ -136,16 +137,8 @@ def _write_json(file: Path, data: dict[str, Any]) -> None:
 
 def _plain(usual: Usual) -> Usual:
     """Return usual values as JSON knows them: dates as text, missing numbers as null."""
-    *values, typical = (_json_value(v) for v in (*usual.values, usual.typical))
+    *values, typical = (plain(v) for v in (*usual.values, usual.typical))
     return Usual(values, usual.weights, typical)
-
-
-def _json_value(value: Any) -> Any:
-    if value is None or pd.isna(value):
-        return None
-    if isinstance(value, pd.Timestamp):
-        return value.isoformat()
-    return value if isinstance(value, str) else float(value)
 
 
 def _typed(plain: dict[str, Any], kind: str) -> Usual:

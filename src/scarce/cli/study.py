@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,7 @@ from rich.text import Text
 from ._console import make_console
 
 if TYPE_CHECKING:
-    from scarce.study import Progress, Study
+    from scarce.study import Progress, Store, Study
 
 # Everything else is imported where it is used, so that help comes at once.
 
@@ -54,7 +54,8 @@ def list_command(out: Out = Path("study")) -> None:
     table.add_column("sets", justify="right")
     table.add_column("cells", justify="right")
     table.add_column("done", justify="right")
-    with _store(out, needed=False) as store:
+    with ExitStack() as stack:
+        store = stack.enter_context(_store(out)) if _file(out).exists() else None
         for name in list_studies():
             study = load_study(name)
             keys = {planned.cell.key for planned in study.plan()}
@@ -148,7 +149,7 @@ def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
     console = make_console(WIDTH)
     for column, name in needs(study).items():
         console.print(f"{column} is left out: it needs estimator {name}.", style="yellow", markup=False)
-    with _store(out, needed=False, make=True) as store:
+    with _store(out, make=True) as store:
         with _live(study) as show:
             progress = run_study(study, store, n_jobs=jobs, dask=dask, on_progress=show)
         _report(study, store, out)
@@ -160,7 +161,7 @@ def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
     console.print(summary + ".", markup=False)
 
 
-def _report(study: Study, store: Any, out: Path) -> None:
+def _report(study: Study, store: Store, out: Path) -> None:
     from scarce.study.report import write_report
 
     folder = out / study.name.replace("/", "-")
@@ -207,22 +208,23 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
 
 
 @contextmanager
-def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[Any]:
+def _store(out: Path, *, make: bool = False) -> Iterator[Store]:
+    """Open the store of a folder, which must be there unless it is to be made."""
     from scarce._errors import StudyError
     from scarce.study import Store
 
-    file = out / "store.sqlite"
-    if not make and not file.exists():
-        if needed:
-            raise StudyError(f"There are no results in {out}; run a study first, or name its folder with --out.")
-        yield None
-        return
-    with Store(file) as store:
+    if not make and not _file(out).exists():
+        raise StudyError(f"There are no results in {out}; run a study first, or name its folder (`out`).")
+    with Store(_file(out)) as store:
         yield store
 
 
+def _file(out: Path) -> Path:
+    return out / "store.sqlite"
+
+
 @contextmanager
-def _live(study: Study) -> Iterator[Any]:
+def _live(study: Study) -> Iterator[Callable[[Progress], None]]:
     """Show one table, sets by methods, of what is done, and the time left."""
     console = make_console(WIDTH, stderr=True)
     start = time.monotonic()
