@@ -28,7 +28,7 @@ class TestGains:
             (np.tile([1.0, 0, 1, 0], (7, 1)), "got shape"),
             ([np.nan, 0, 1, 0], "gain tp is missing or infinite"),
             ([np.inf, 0, 1, 0], "gain tp is missing or infinite"),
-            ([0, 1, 0, 1], "right decision pay"),
+            ([0, 1, 0, 1], "No correct decision earns more"),
             ([1, 1, 1, 1], "depend on its decision"),
         ],
     )
