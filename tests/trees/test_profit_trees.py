@@ -29,7 +29,7 @@ class TestGains:
             ([np.nan, 0, 1, 0], "gain tp is missing or infinite"),
             ([np.inf, 0, 1, 0], "gain tp is missing or infinite"),
             ([0, 1, 0, 1], "No correct decision earns more"),
-            ([1, 1, 1, 1], "depend on its decision"),
+            ([1, 1, 1, 1], "do not depend on the decision"),
         ],
     )
     def test_bad_ones(self, payments, estimator, gains, message):
