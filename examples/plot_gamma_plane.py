@@ -63,7 +63,7 @@ def main(out: Path) -> None:
     model = ResampledGammaKNN(random_state=0).fit(X, y)
 
     figure, axes = plt.subplot_mosaic("ppp;abc", figsize=(11, 8.4), layout="constrained", height_ratios=(1.7, 1))
-    GammaPlaneDisplay.from_estimator(model, X, y, ax=axes["p"])
+    GammaPlaneDisplay.from_training(model, X, y, ax=axes["p"])
     for panel, synthetic in zip("abc", (0.5, 1.0, model.gamma_synthetic_), strict=True):
         draw_regions(axes[panel], (model.gamma_real_, synthetic), X, y)
     figure.legend(*axes["a"].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)

@@ -94,7 +94,7 @@ def main(out: Path) -> None:
     axes["rates"].sharex(axes["profit"])
     split = [(np.flatnonzero(past), np.flatnonzero(~past))]
     model = ProfitBoosting(**TREES)
-    ProfitMenuDisplay.from_estimator(model, X, y, COSTS, [2, 5, 15, 40], cv=split, axes=(axes["profit"], axes["rates"]))
+    ProfitMenuDisplay.from_training(model, X, y, COSTS, [2, 5, 15, 40], cv=split, axes=(axes["profit"], axes["rates"]))
     axes["profit"].set(title="The menu of GB_prof")
 
     out.mkdir(parents=True, exist_ok=True)

@@ -564,6 +564,14 @@ def ccnnd(X, y, query, k, classes, skip=None):
     return [(count / max(size, 1), ratio, size) for count, ratio, size in found]
 
 
+def ccnnd_alone(X, query, k):
+    """CCNND's share and relative distance where there is one class."""
+    if len(X) == 1:  # nothing to compare with
+        return Fraction(1), float(np.linalg.norm(X[0] - query))
+    [(share, ratio, _)] = ccnnd(X, np.zeros(len(X)), query, k, [0])
+    return share, ratio
+
+
 def ccnnd_winner(found):
     """Which class: the largest share, then the smallest relative distance, then the largest class, then the first."""
     best = [i for i, (share, _, _) in enumerate(found) if share == max(f[0] for f in found)]

@@ -65,6 +65,10 @@ def test_effects_that_need_not_add_up_are_not_checked():
     assert not make(base_value=0.6, additive=False).additive
 
 
+def test_usual_values_of_a_frame_whose_names_are_numbers():
+    np.testing.assert_array_equal(usual_values(pd.DataFrame([[1.0, 5.0], [2.0, 7.0], [9.0, 7.0]])), [2, 7])
+
+
 def test_it_cannot_be_changed():
     with pytest.raises(AttributeError):
         make().score = np.zeros(4)

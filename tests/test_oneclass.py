@@ -48,8 +48,9 @@ def test_outliers_are_found_where_positives_are_outliers():
     for detector in DETECTORS[:1] + DETECTORS[2:]:  # a plane through the origin keeps the far side
         model = OneClassClassifier(detector).fit(X, y)
         assert model.predict(X)[y].all()
-        explained = model.explain(X[-1:])[0]
-        assert explained["score"] > model.threshold_
+        explained = model.explain(X[-1:])
+        assert explained.score[0] > model.threshold_
+        assert explained.score[0] > explained.base_value[0]
 
 
 def test_a_detector_without_answers_for_new_rows_is_refused(rows):

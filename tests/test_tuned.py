@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
@@ -60,9 +61,29 @@ def test_frames_with_words_reach_a_pipeline_and_are_explained(rows, library):
     encoder = make_column_transformer((OneHotEncoder(), ["where"]), (StandardScaler(), ["b", "c"]))
     model = TunedThreshold(make_pipeline(encoder, LogisticRegression())).fit(frame, y)
     explained = model.explain(frame[:3])
-    assert [list(t["features"]) for t in explained] == [["where", "b", "c"]] * 3
-    array = TunedThreshold(LogisticRegression()).fit(X, y)
-    assert list(array.explain(X[:1])[0]["features"]) == ["x0", "x1", "x2", "x3", "x4"]
+    assert explained.features == ("where", "b", "c")
+    assert explained.values[:, 0].tolist() == names[:3].tolist()
+    assert explained.usual[0] in ("shop", "web")
+    assert explained.unit == "probability"
+    found, count = np.unique(names, return_counts=True)
+    assert explained.usual[0] == found[count.argmax()]
+
+
+def test_explanation_of_a_linear_score(rows):
+    X, y = rows
+    model = TunedThreshold(LinearSVC()).fit(X, y)
+    explained = model.explain(X[:3])
+    expected = model.estimator_.coef_[0] * (X[:3] - model._background.mean(axis=0))
+    np.testing.assert_allclose(explained.effects, expected, atol=1e-9)
+    assert explained.unit == "score"
+    np.testing.assert_allclose(explained.usual, np.median(X, axis=0))  # of all rows, as there are few
+
+
+def test_sparse_rows_are_explained(rows):
+    X, y = rows
+    sparse = csr_matrix(np.where(X > 0, X, 0.0))
+    explained = TunedThreshold(LogisticRegression()).fit(sparse, y).explain(sparse[:2])
+    np.testing.assert_array_equal(explained.values, sparse[:2].toarray())
 
 
 def test_weights_need_an_estimator_that_takes_them(rows):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
-from numbers import Integral
-from typing import Any, NamedTuple, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,7 @@ class Metadata(NamedTuple):
 class HonestScores:
     """The part of the template that scores training rows honestly, and chooses thresholds on these scores."""
 
+    _cv_parameter: ClassVar[str] = "cv"
     # Kept on the instance for as long as it learns.
     _metadata: Metadata = Metadata()
 
@@ -84,7 +85,14 @@ class HonestScores:
 
     def _splits(self: Any, y: IntArray) -> list[tuple[IntArray, IntArray]]:
         """Return the training and the test rows of each fold, rows of one group on the same side."""
-        groups, cv = self._metadata.groups, self._given_cv
+        return self._check_splits(self._split(y, self._given_cv), y)
+
+    def _splits_to_learn(self: Any, y: IntArray) -> list[tuple[IntArray, IntArray]]:
+        """Return the folds for what a method chooses while it learns: as above, by the estimator's own splitter."""
+        return self._check_splits(self._split(y, self._own_cv), y)
+
+    def _split(self: Any, y: IntArray, cv: Any) -> list[tuple[IntArray, IntArray]]:
+        groups = self._metadata.groups
         if cv is None:
             fewest = int(np.bincount(y).min())
             if fewest < 2:
@@ -96,7 +104,9 @@ class HonestScores:
         if hasattr(cv, "split"):
             times = {"times": self._metadata.period} if takes_times(cv) else {}
             cv = cv.split(np.empty((len(y), 1)), y, groups, **times)
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+
+    def _check_splits(self, splits: list[tuple[IntArray, IntArray]], y: IntArray) -> list[tuple[IntArray, IntArray]]:
         if any(len(np.unique(y[train])) < len(np.unique(y)) for train, _ in splits):
             raise ValueError(
                 f"The training rows of a fold lack a class, so that {type(self).__name__} cannot be fitted. Use "
@@ -118,14 +128,19 @@ class HonestScores:
 
     @property
     def _n_folds(self) -> int:
-        cv = getattr(self, "cv", None)
+        cv = getattr(self, self._cv_parameter, None)
         return int(cv) if isinstance(cv, Integral) else 5
 
     @property
+    def _own_cv(self) -> Any:
+        """The splitter or the splits that the estimator was made with, or None; a number of folds is none."""
+        cv = getattr(self, self._cv_parameter, None)
+        return None if isinstance(cv, Real | str) else cv
+
+    @property
     def _given_cv(self) -> Any:
-        """The splitter or the splits that the user gave, or None; a number of folds is none."""
-        cv = getattr(self, "cv", None) if self._metadata.cv is None else self._metadata.cv
-        return None if isinstance(cv, Integral) else cv
+        """The splitter or the splits that the user gave to `honest_scores`, or those of the estimator."""
+        return self._own_cv if self._metadata.cv is None else self._metadata.cv
 
     @property
     def _splits_are_given(self) -> bool:
@@ -137,6 +152,9 @@ class HonestScores:
         for name in ("n_features_in_", "feature_names_in_", "classes_", "pos_label_"):
             if hasattr(self, name):
                 setattr(copy, name, getattr(self, name))
+        if self._own_cv is not None:
+            # Splits are of all rows. For what it chooses among some of them, a copy has folds of its own.
+            setattr(copy, self._cv_parameter, signature(type(self)).parameters[self._cv_parameter].default)
         copy._metadata = self._metadata.of(rows)
         return copy
 

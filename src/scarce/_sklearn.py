@@ -1,5 +1,6 @@
 """The one place that imports what scikit-learn keeps private."""
 
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper as BinMapper
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._metadata_requests import _routing_enabled as routing_enabled
@@ -13,6 +14,12 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "check_sample_weight",
+    "input_columns",
     "routing_enabled",
     "safe_indexing",
 ]
+
+
+def input_columns(transformer: ColumnTransformer) -> dict[str, list[int]]:
+    """Return the numbers of the columns that each transformer of a fitted ColumnTransformer takes, by its name."""
+    return {name: list(columns) for name, columns in transformer._transformer_to_input_indices.items()}

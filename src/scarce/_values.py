@@ -70,7 +70,7 @@ def usual_values(X: MatrixLike) -> NDArray[Any]:
     """
     if nw.dependencies.is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
-        columns = [np.asarray(frame[name].to_numpy()) for name in frame.columns]
+        columns = [np.asarray(frame[:, place].to_numpy()) for place in range(frame.shape[1])]  # names may be numbers
     else:
         values = as_values(X)
         if values.dtype.kind in "fiu":
@@ -148,11 +148,15 @@ def text_of_row(
     parts = textwrap.wrap(head, _WIDTH)
     shown = [(*map(cell, line[:3]), f"{line[3]:+.4g}") for line in effects[:SHOWN_EFFECTS]]
     parts += _table([("feature", "value", "usual", "effect"), *shown], (30, 16, 16, 12))
-    parts += [f"… and {len(effects) - SHOWN_EFFECTS} more features"] * (len(effects) > SHOWN_EFFECTS)
+    parts += _more(len(effects) - SHOWN_EFFECTS, "feature")
     shown = [tuple(cell(plain(part)) for part in line) for line in neighbours[:_SHOWN_NEIGHBOURS]]
     parts += _table([("training row", "class", "distance", "effect"), *shown], (16, 30, 14, 14))
-    parts += [f"… and {len(neighbours) - _SHOWN_NEIGHBOURS} more neighbours"] * (len(neighbours) > _SHOWN_NEIGHBOURS)
+    parts += _more(len(neighbours) - _SHOWN_NEIGHBOURS, "neighbour")
     return "\n".join(parts if rule is None else parts + textwrap.wrap(f"Rule: {rule}", _WIDTH))
+
+
+def _more(n: int, noun: str) -> list[str]:
+    return [f"… and {n} more {noun}{'s' * (n > 1)}"] if n > 0 else []
 
 
 def _table(lines: list[tuple[str, ...]], widest: tuple[int, ...]) -> list[str]:

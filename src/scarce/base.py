@@ -16,6 +16,7 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from scarce._explains import Explains
 from scarce._honest import HonestScores, takes_times
 from scarce._sklearn import check_sample_weight
 from scarce._typing import FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
@@ -24,11 +25,12 @@ from scarce.objectives import Budget, Objective, get_objective
 __all__ = ["RareEventClassifier"]
 
 
-class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class RareEventClassifier(HonestScores, Explains, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier that scores rows and puts the threshold where an objective is best.
 
-    A method implements `_fit`, `_score` and `_default_threshold`, and `_honest_scores` where it has something
-    better than cross-fitting. All else is here: the positive class, the threshold, predictions.
+    A method implements `_fit`, `_score` and `_default_threshold`; `_honest_scores` where it has something better than
+    cross-fitting, and `_explain` where it knows more than its score. All else is here: the positive class, the
+    threshold, predictions.
 
     Parameters
     ----------
@@ -85,10 +87,6 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
         """
         return nullcontext(gains)
 
-    @abstractmethod
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row, as plain data, what an auditor needs to read."""
-
     @classmethod
     @abstractmethod
     def _examples(cls) -> Iterator[Self]:
@@ -140,6 +138,7 @@ class RareEventClassifier(HonestScores, ClassifierMixin, BaseEstimator, metaclas
             self._keeping(target, period, groups),
         ):
             self._fit(X, target, weight)
+            self._keep_usual(X)
             self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
         return self
 

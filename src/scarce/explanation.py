@@ -155,7 +155,7 @@ class Explanation:
         effects, base_value : array-like
             See :class:`Explanation`. The score is their sum, unless it is given.
         **known
-            Other fields of :class:`Explanation`; `features` and `label` are needed.
+            Other fields of :class:`Explanation`; `features` and `label` are needed. Its `values` go before `X`.
 
         Examples
         --------
@@ -164,8 +164,8 @@ class Explanation:
         array([0.75])
         """
         added, base = np.asarray(effects, dtype=np.float64), np.asarray(base_value, dtype=np.float64)
-        known.setdefault("score", base + added.sum(axis=1))
-        return cls(values=as_values(X), effects=added, base_value=base, additive=True, **known)
+        known = {"score": base + added.sum(axis=1), "values": as_values(X)} | known
+        return cls(effects=added, base_value=base, additive=True, **known)
 
     @classmethod
     def from_neighbours(
@@ -182,7 +182,7 @@ class Explanation:
         >>> near.neighbours[0][0]
         Neighbour(row=2, label=0, distance=0.1, effect=None)
         """
-        return cls(values=as_values(X), neighbours=neighbours(rows, labels, distances, votes), **known)
+        return cls(neighbours=neighbours(rows, labels, distances, votes), **{"values": as_values(X)} | known)
 
     @classmethod
     def from_occlusion(
@@ -232,9 +232,9 @@ class Explanation:
                 of_class = partial(_column, score_samples, int(k))
                 effects[rows] = occlusion(of_class, safe_indexing(X, rows), background)
             score, base_value = own[np.arange(len(own)), column], usual.mean(axis=0)[column]
-        known.setdefault("values", as_values(X))
-        known.setdefault("usual", usual_values(background))
-        return cls(score=score, effects=effects, base_value=base_value, **known)
+        if known.get("usual") is None:
+            known["usual"] = usual_values(background)
+        return cls(effects=effects, base_value=base_value, **{"score": score, "values": as_values(X)} | known)
 
     def __len__(self) -> int:
         return len(self.score)

@@ -8,12 +8,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, MatrixLike
 
-__all__ = ["ExplainsByOcclusion", "contributions", "explain_by_occlusion", "occlusion", "usual_rows"]
+__all__ = ["contributions", "occlusion", "usual_rows"]
 
 
 MAX_ROWS = 50_000
@@ -97,28 +96,6 @@ def occlusion(
 def usual_rows(X: MatrixLike, size: int = 30) -> Any:
     """Return some rows of `X`, the same ones at each call, to serve as a background."""
     return safe_indexing(X, np.random.default_rng(0).permutation(X.shape[0])[:size])
-
-
-def explain_by_occlusion(
-    score: Callable[[Any], FloatArray], X: MatrixLike, background: Any, names: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return for each row its score and, by name, what each feature adds to it."""
-    added = occlusion(score, X, background)
-    return [
-        {"score": float(own), "features": dict(zip(names, row.tolist(), strict=True))}
-        for own, row in zip(score(X), added, strict=True)
-    ]
-
-
-class ExplainsByOcclusion:
-    """The reasons of an estimator that has none of its own: its `_fit` keeps some usual rows as `_background`."""
-
-    _background: Any
-
-    def explain(self: Any, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        return explain_by_occlusion(self._score, self._check_X(X, reset=False), self._background, self._feature_names)
 
 
 def _feature(rows: Any, feature: int) -> Any:

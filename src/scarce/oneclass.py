@@ -16,14 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from scarce._sklearn import HasMethods, Interval, StrOptions, safe_indexing
 from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
-from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
 __all__ = ["SVDD", "OneClassClassifier"]
 
 _CODES = {"negatives": (0,), "positives": (1,), "all": (0, 1)}
 
 
-class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
+class OneClassClassifier(MetaEstimatorMixin, RareEventClassifier):
     """An outlier detector as a classifier: rows unusual among negatives, or usual among positives, are positive.
 
     The detector sees one class, or all rows without their classes. It is a baseline: it can only be good where the
@@ -88,7 +87,6 @@ class OneClassClassifier(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClass
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(safe_indexing(X, np.isin(y, _CODES[self.fit_on])))
-        self._background = usual_rows(X)
 
     def _score(self, X: NDArray) -> FloatArray:
         usual = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)

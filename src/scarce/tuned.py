@@ -16,16 +16,17 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from scarce._sklearn import HasMethods, routing_enabled
 from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
+from scarce.explanation import Unit
 from scarce.objectives import FBeta
-from scarce.occlusion import ExplainsByOcclusion, usual_rows
 
 __all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
 
 
-class ClassifierWrapper(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassifier):
+class ClassifierWrapper(MetaEstimatorMixin, RareEventClassifier):
     """The base of methods around any scikit-learn classifier: they take the input that it takes."""
 
     estimator: Estimator
+    estimator_: Estimator
 
     def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         if nw.dependencies.is_into_dataframe(X):
@@ -33,6 +34,10 @@ class ClassifierWrapper(MetaEstimatorMixin, ExplainsByOcclusion, RareEventClassi
             return validate_data(self, X, skip_check_array=True, reset=reset)
         finite = "allow-nan" if get_tags(self.estimator).input_tags.allow_nan else True
         return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=finite, reset=reset)
+
+    @property
+    def _score_unit(self) -> Unit:
+        return "probability" if hasattr(self.estimator_, "predict_proba") else "score"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -97,7 +102,6 @@ class TunedThreshold(ClassifierWrapper):
 
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
-        self._background = usual_rows(X)
 
     def _fit_params(self, sample_weight: FloatArray | None) -> dict[str, Any]:
         if sample_weight is None:

@@ -40,8 +40,11 @@ def test_each_tree_raises_the_surrogate(data, loss):
 def test_explanations_add_up(data):
     X, y = data
     model = APBoosting(threshold=0.0, random_state=0).fit(X, y)
-    for reasons in model.explain(X[:5]):
-        assert reasons["start"] + sum(reasons["features"].values()) == pytest.approx(reasons["score"])
+    explained = model.explain(X[:5])
+    np.testing.assert_allclose(explained.base_value + explained.effects.sum(axis=1), model.score_samples(X[:5]))
+    assert explained.additive
+    variant = APBoosting(variant="mean_of_trees", n_estimators=3, threshold=0.0, random_state=0).fit(X, y)
+    assert not variant.explain(X[:5]).additive
 
 
 def test_trees_as_arrays_are_those_of_scikit_learn(data):

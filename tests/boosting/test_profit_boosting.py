@@ -14,6 +14,8 @@ from scarce.metrics import profit_score
 from scarce.profit import Gains, bayes_threshold
 from tests import naive_profit
 
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 COSTS = Gains(tp=0, fn="-0.8*x0", fp="0.1*x0 - zeta", tn="0.1*x0", zeta=5)
 
 
@@ -180,10 +182,10 @@ def test_early_stopping_takes_the_trees_that_earn_most(data, model):
 def test_explanations_add_up(data, model):
     X, y, gains = data
     model.fit(X, y, gains=gains)
-    for row, reasons in zip(X[:20], model.explain(X[:20]), strict=True):
-        assert reasons["score"] == pytest.approx(model.score_samples(row[None])[0])
-        assert reasons["start"] + sum(reasons["features"].values()) == pytest.approx(reasons["score"])
-        assert list(reasons["features"]) == [f"x{i}" for i in range(6)]
+    explained = model.explain(X[:20])
+    np.testing.assert_allclose(explained.base_value + explained.effects.sum(axis=1), model.score_samples(X[:20]))
+    assert explained.additive
+    assert explained.unit == ("log-odds" if model.loss == "log_loss" else "score")
 
 
 def test_missing_values_are_learned(data, model):
@@ -205,7 +207,9 @@ def test_columns_without_a_split(data):
     assert model.n_estimators_ == 0
     earns = [profit_score(y, np.full(len(y), flag), gains) for flag in (0, 1)]
     assert model.predict(constant[:1])[0] == np.argmax(earns)
-    assert model.explain(constant[:1])[0]["features"] == {"x0": 0.0, "x1": 0.0}
+    explained = model.explain(constant[:1])
+    assert explained.effects.tolist() == [[0.0, 0.0]]
+    assert explained.base_value == model.score_samples(constant[:1])
 
 
 def test_honest_scores_learn_from_the_gains_of_their_rows(data):

@@ -341,8 +341,14 @@ class TestSeveralClasses:
         np.testing.assert_allclose(model.estimator_.coef_, by_hand.coef_)
         with pytest.raises(ValueError, match="default_class='theft' is not in y"):
             model.set_params(default_class="theft").fit(X, y)
-        with pytest.raises(ValueError, match="defined for two classes"):
-            model.set_params(default_class=None).fit(X, y).explain(X)
+
+    def test_explains_the_predicted_class(self, several):
+        X, y = several
+        model = ConeClassifier(LogisticRegression(), n_models=3).fit(X, y)
+        explained = model.explain(X[:20])
+        np.testing.assert_array_equal(explained.label, model.predict(X[:20]))
+        np.testing.assert_allclose(explained.score, model.estimator_.predict_proba(X[:20]).max(axis=1))
+        assert explained.unit == "probability"
 
 
 class TestScikitLearn:

@@ -155,21 +155,26 @@ def test_explain_tells_the_parts_of_the_learned_distance(model, rows):
     X, y = rows
     fitted = clone(model).fit(X, y)
     factor = fitted.metric_transform_.components_
-    for query, explained in zip(X[:8], fitted.explain(X[:8]), strict=True):
-        for side, code in (("positive", 1), ("negative", 0)):
-            decider = explained[side + "s"][1]
+    explained = fitted.explain(X[:8])
+    np.testing.assert_allclose(explained.base_value, 0.5)
+    assert explained.additive
+    for i, query in enumerate(X[:8]):
+        parts, total = [], 0.0
+        for code in (0, 1):
+            decider = [near for near in explained.neighbours[i] if near.label == code][1]
             metric = factor.T @ factor if code in fitted._transformed else np.eye(5)
-            difference = query - X[decider["row"]]
-            parts = difference * (metric @ difference)
-            assert decider["distance"] == pytest.approx(np.sqrt(parts.sum()))
-            assert list(explained[side + "_share"].values()) == pytest.approx(parts / parts.sum())
+            difference = query - X[decider.row]
+            parts.append(difference * (metric @ difference))
+            assert decider.distance == pytest.approx(np.sqrt(parts[-1].sum()))
+            total += decider.distance
+        np.testing.assert_allclose(explained.effects[i], (parts[0] - parts[1]) / (2 * total**2))
 
 
-def test_explain_of_any_transform_has_the_plain_side_only(rows):
+def test_any_transform_is_explained_by_occlusion(rows):
     X, y = rows
-    (explained,) = GammaKNN(metric_transform=PCA(2)).fit(X, y).explain(X[:1])
-    assert "positive_share" not in explained
-    assert sum(explained["negative_share"].values()) == pytest.approx(1)
+    explained = GammaKNN(metric_transform=PCA(2)).fit(X, y).explain(X[:1])
+    assert not explained.additive
+    assert explained.effects.any()
 
 
 # Bad input

@@ -26,12 +26,15 @@ def test_by_hand():
     y = np.array([0, 0, 0, 0, 1, 1])
     model = CCNND(1).fit(X, y)
     queries = np.array([[4.5], [8.0], [13.5], [14.0], [2.0]])
-    explained = model.explain(queries)
-    shares = [[of["share"] for of in row["classes"]] for row in explained]
+    fit = model._stored.compare(queries, None)
+    shares = (fit.counts / (2 * fit.sizes)).tolist()
     # 1.5 is less than 2 of 4 and 15.5 less than none; 1 equals two and is less than two; 6.5, 6.5; a tie with all.
     assert shares == [[0.5, 0.0], [0.75, 0.0], [0.0, 0.0], [0.0, 0.5], [0.75, 0.0]]
+    assert model.explain(queries).rule[0] == (
+        "0.0% of the rows of class 1 have their nearest farther off, 50.0% of those of class 0"
+    )
     # 6.5 is 3.25 times the usual distance among the negatives, and 13/12 of it among the positives.
-    assert [of["relative_distance"] for of in explained[2]["classes"]] == pytest.approx([3.25, 13 / 12])
+    assert fit.ratio[2] == pytest.approx([3.25, 13 / 12])
     assert model.predict(queries).tolist() == [0, 0, 1, 1, 0]
     np.testing.assert_allclose(model.score_samples(queries), [-0.5, -0.75, 0, 0.5, -0.75], atol=1 / 64)
 
@@ -40,9 +43,10 @@ def test_every_distance_must_be_less():
     # Of the two nearest, the vectors are (1, 3), (1, 2), (2, 3).
     X = np.array([[0.0], [1.0], [3.0], [50.0], [60.0], [75.0]])
     y = np.array([0, 0, 0, 1, 1, 1])
-    (explained,) = CCNND(2).fit(X, y).explain([[3.5]])
-    assert [n["distance"] for n in explained["classes"][0]["neighbors"]] == [0.5, 2.5]
-    assert explained["classes"][0]["share"] == pytest.approx(2 / 3)  # 0.5 is less than all, 2.5 is not less than 2
+    model = CCNND(2).fit(X, y)
+    assert [near.distance for near in model.explain([[3.5]]).neighbours[0] if near.label == 0] == [0.5, 2.5]
+    fit = model._stored.compare(np.array([[3.5]]), None)
+    assert fit.counts[0, 0] / 6 == pytest.approx(2 / 3)  # 0.5 is less than all, 2.5 is not less than 2
 
 
 @QUIET
@@ -96,8 +100,8 @@ def test_ties_do_not_hang_on_the_last_bit():
     # 0.3 - 0.2 and 0.2 - 0.1 differ in it.
     X = np.array([[0.1], [0.2], [0.3], [0.4], [7.0], [9.0]])
     y = np.array([0, 0, 0, 0, 1, 1])
-    (explained,) = CCNND(1).fit(X, y).explain([[0.5]])
-    assert explained["classes"][0]["share"] == 0.5
+    fit = CCNND(1).fit(X, y)._stored.compare(np.array([[0.5]]), None)
+    assert fit.counts[0, 0] == 4
 
 
 @QUIET
@@ -153,19 +157,22 @@ def test_default_share_is_that_of_the_difference():
 
 def test_explain_names_the_rows():
     X = np.array([[0.0, 0.0], [3.0, 4.0], [10.0, 0.0], [0.0, 1.0]])
-    (explained,) = CCNND(1).fit(X, ["b", "a", "a", "b"]).explain([[0.0, 3.0]])
-    a, b = explained["classes"]
-    assert (a["label"], b["label"]) == ("a", "b")
-    assert b["neighbors"] == [{"row": 3, "distance": 2.0}]
-    assert b["relative_distance"] == 2.0
-    assert a["neighbors"][0]["row"] == 1
+    explained = CCNND(1).fit(X, ["b", "a", "a", "b"]).explain([[0.0, 3.0]])
+    assert explained.label == "b"
+    assert explained.neighbours == (((3, "b", 2.0, None), (1, "a", pytest.approx(10**0.5), None)),)
+    np.testing.assert_allclose(explained.effects, [[9 / 14, (1 - 4) / 14]])
+    # Of the predicted class, against the one that fits next best.
+    several = CCNND(1).fit(np.vstack((X, [[9.0, 9.0]] * 2)), ["b", "a", "a", "b", "c", "c"])
+    with_c = several.explain([[0.0, 3.0], [9.0, 9.0]])
+    assert with_c.label.tolist() == several.predict([[0.0, 3.0], [9.0, 9.0]]).tolist()
+    assert [near.row for near in with_c.neighbours[1]] == [4, 1, 3]
 
 
 def test_of_equally_far_rows_the_earlier_is_named():
     X, y = np.repeat([[0.0], [3.0]], 6, axis=0), np.repeat([0, 1], 6)
     model = CCNND(2).fit(X, y).forget([0, 7]).partial_fit([[0.0]], [0])
-    (explained,) = model.explain([[1.0]])
-    assert [[n["row"] for n in of["neighbors"]] for of in explained["classes"]] == [[1, 2], [6, 8]]
+    (found,) = model.explain([[1.0]]).neighbours
+    assert [[near.row for near in found if near.label == code] for code in (0, 1)] == [[1, 2], [6, 8]]
 
 
 # Rows that come and go
@@ -193,8 +200,8 @@ def assert_same(model, kept, X, y, **params):
     queries = np.concatenate((X, X + 0.3))
     if len(model.classes_) < 2:
         assert model.threshold_ is None
-        with pytest.raises(ValueError, match="at least two classes"):
-            model.predict(queries)
+        assert model.pos_label_ is None
+        assert_alone(model, X[kept], queries, **params)
         return
     batch = CCNND(**params).fit(X[kept], y[kept])
     np.testing.assert_array_equal(model.score_samples(queries), batch.score_samples(queries))
@@ -204,12 +211,72 @@ def assert_same(model, kept, X, y, **params):
     assert model.class_count_.tolist() == batch.class_count_.tolist()
     for ours, theirs in zip(model._stored.leave_one_out(None), batch._stored.leave_one_out(None), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    explained = batch.explain(queries[:5])
-    for row in explained:
-        for of in row["classes"]:
-            for neighbor in of["neighbors"]:
-                neighbor["row"] = int(kept[neighbor["row"]])
-    assert model.explain(queries[:5]) == explained
+    ours, theirs = model.explain(queries[:5]), batch.explain(queries[:5])
+    np.testing.assert_array_equal(ours.effects, theirs.effects)
+    assert ours.rule == theirs.rule
+    renumbered = [[near._replace(row=int(kept[near.row])) for near in found] for found in theirs.neighbours]
+    assert [list(found) for found in ours.neighbours] == renumbered
+
+
+def assert_alone(model, X, queries, n_neighbors, pos_label=None, **_):
+    """Compare a model that knows one class, or none, with the slow one."""
+    if not len(X):
+        with pytest.raises(ValueError, match="no rows left"):
+            model.predict(queries)
+        with pytest.raises(ValueError, match="no rows left"):
+            model.score_samples(queries)
+        return
+    assert set(model.predict(queries).tolist()) == set(model.classes_.tolist())
+    np.testing.assert_array_equal(model.predict_proba(queries), np.ones((len(queries), 1)))
+    score = model.score_samples(queries)
+    assert score.shape == (len(queries),)
+    assert np.isfinite(score).all()
+    np.testing.assert_array_equal(model.decision_function(queries), score)
+    sign = 1 if pos_label == model.classes_[0] else -1
+    for found, query in zip(score, queries, strict=True):
+        share, ratio = naive.ccnnd_alone(X, query, n_neighbors)
+        finer = -1.0 if ratio == np.inf else (1 - ratio) / (1 + ratio)
+        step = 1 / (2 * len(X))
+        assert found == pytest.approx(sign * (float(share) + finer * step / 4), abs=1e-9 * step)
+    at_once = CCNND(n_neighbors, pos_label=pos_label).partial_fit(X, np.repeat(model.classes_, len(X)))
+    np.testing.assert_array_equal(score, at_once.score_samples(queries))
+    explained = model.explain(queries)
+    np.testing.assert_array_equal(explained.score, score)
+    np.testing.assert_array_equal(explained.probability, 1)
+    assert set(explained.label.tolist()) == set(model.classes_.tolist())
+
+
+@QUIET
+@given(steps=steps(), k=st.integers(1, 3), pos_label=st.sampled_from([None, 0, 1]))
+def test_one_class_so_far_and_down_to_one(steps, k, pos_label):
+    """Every stream begins with one class and is forgotten down to one."""
+    model = CCNND(k, pos_label=pos_label)
+    X, y = np.empty((0, 2)), np.empty(0, dtype=int)
+    for kind, what in steps:
+        if kind == "add":
+            new = np.array([row[1:] for row in what], dtype=float)
+            labels = np.array([row[0] % 2 if len(y) else 0 for row in what])
+            X, y = np.concatenate((X, new)), np.concatenate((y, labels))
+            model.partial_fit(new, labels, classes=[0, 1])
+            if len(model.classes_) == 1:
+                assert_same(model, np.arange(len(y)), X, y, n_neighbors=k, pos_label=pos_label)
+    for label in np.unique(y)[:-1].tolist():
+        model.forget(label=label)
+    if len(y):
+        assert_same(model, np.flatnonzero(y == y.max()), X, y, n_neighbors=k, pos_label=pos_label)
+
+
+@QUIET
+def test_a_class_alone_by_hand():
+    model = CCNND().partial_fit([[1.0, 2.0]], [0], classes=[0, 1])
+    assert model.predict([[1.0, 2.0]]).tolist() == [0]
+    # Rows farther off look less like the class, and more like the one that is not there.
+    score = model.partial_fit([[1.0, 3.0]], [0]).score_samples([[1.0, 2.0], [1.0, 2.6], [1.0, 9.0], [1.0, 99.0]])
+    assert (np.diff(score) > 0).all()
+    assert score[0] == pytest.approx(-1 - 1 / 16)  # nearer than both, at none of the usual distance
+    assert (
+        np.diff(CCNND(pos_label=0).partial_fit([[1.0, 2.0]], [0]).score_samples([[1.0, 2.0], [9.0, 2.0]])) < 0
+    ).all()
 
 
 @QUIET

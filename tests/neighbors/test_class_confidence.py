@@ -41,11 +41,13 @@ def test_votes_by_hand():
     X = np.r_[rng.normal(0, 1, (60, 1)), rng.normal(5, 0.1, (6, 1)), [[4.0], [4.1]]]
     y = np.r_[np.zeros(60, int), np.ones(6, int), 0, 0]
     model = ClassConfidenceKNN(3).fit(X, y)
-    (explained,) = model.explain([[4.4]])
-    assert [n["class"] for n in explained["neighbors"]] == [0, 0, 1]
-    assert sum(n["share"] for n in explained["neighbors"]) == pytest.approx(1)
-    assert explained["neighbors"][2]["share"] > 0.5
-    assert explained["score"] > 0
+    explained = model.explain([[4.4]])
+    (found,) = explained.neighbours
+    assert [near.label for near in found] == [0, 0, 1]
+    shares = [near.effect for near in found]
+    assert shares[0] < 0 < 0.5 < shares[2]
+    assert np.abs(shares).sum() == pytest.approx(1)
+    assert explained.score[0] == pytest.approx(np.log(shares[2] / -(shares[0] + shares[1])))
     assert model.predict([[4.4]])[0] == 1
 
 

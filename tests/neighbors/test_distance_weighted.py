@@ -24,8 +24,10 @@ def test_distance_weighted_vote(weights, table, k):
     sums = [naive.distance_weighted_sums(d, y, k, weights) for d in naive.distances(X, X)]
     np.testing.assert_array_equal(model.predict(X), [s[1] > s[0] + 1e-12 for s in sums])
     for explained, expected in zip(model.explain(X), sums, strict=True):
-        votes = [n["vote"] for n in explained["neighbors"] if n["label"] == 1]
-        assert sum(votes) == pytest.approx(expected[1])
+        effects = {c: sum(near.effect for near in explained.neighbours[0] if near.label == c) for c in (0, 1)}
+        assert effects[0] <= 0 <= effects[1]
+        assert effects[0] + effects[1] == pytest.approx(explained.score[0], abs=1e-9)
+        assert effects[1] * expected[0] == pytest.approx(-effects[0] * expected[1])  # in proportion to the votes
 
 
 @QUIET
@@ -56,7 +58,7 @@ def test_only_rows_at_the_query_vote():
     X, y = [[0.0], [0.0], [0.0], [1e-9], [5.0]], [1, 1, 0, 0, 0]
     model = DistanceWeightedKNN(4).fit(X, y)
     assert model.score_samples([[0.0]])[0] == 1.0
-    assert [n["vote"] for n in model.explain([[0.0]])[0]["neighbors"]] == [1, 1, 1]
+    assert [near[:2] for near in model.explain([[0.0]]).neighbours[0]] == [(0, 1), (1, 1), (2, 0)]
     even = DistanceWeightedKNN(3).fit(X[1:], y[1:])
     assert even.score_samples([[0.0]])[0] == 0.0
     assert even.predict([[0.0]])[0] == 0

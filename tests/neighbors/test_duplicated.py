@@ -21,10 +21,14 @@ def test_duplicated_vote(table, k):
     model = DuplicatedKNN(k, pos_label=1).fit(X, y)
     expected = [naive.duplicated_vote(d, y, k) for d in naive.distances(X, X)]
     np.testing.assert_array_equal(model.predict(X), expected)
-    for explained, called in zip(model.explain(X), expected, strict=True):
-        votes = {c: sum(n["vote"] for n in explained["neighbors"] if n["label"] == c) for c in (0, 1)}
-        assert sum(votes.values()) == min(k, model.copies_ * y.sum() + (y == 0).sum())
-        assert (votes[1] > votes[0]) == called
+    explained = model.explain(X)
+    for i, called in enumerate(expected):
+        copies = [(model.copies_ if near.label == 1 else 1, near.label) for near in explained.neighbours[i]]
+        labels = [label for n, label in copies for _ in range(n)][:k]
+        assert len(labels) == min(k, model.copies_ * y.sum() + (y == 0).sum())
+        assert (2 * sum(labels) > len(labels)) == called
+    there = explained.effects.any(axis=1)
+    np.testing.assert_allclose(explained.base_value[there], 0.5, atol=1e-9)
 
 
 def test_copies_equal_a_table_with_copies():

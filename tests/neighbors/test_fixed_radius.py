@@ -116,10 +116,14 @@ def test_scores_depend_on_neither_batch_nor_threads_nor_the_order_of_rows(model,
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_explain_is_for_two_classes(rule):
+def test_explains_several_classes(rule):
     X, y = make_blobs(30, random_state=0)
-    with pytest.raises(ValueError, match="two classes"):
-        RULES[rule](radius="mean").fit(X, y).explain(X)
+    model = RULES[rule](radius="mean").fit(X, y)
+    explained = model.explain(X)
+    np.testing.assert_array_equal(explained.label, model.predict(X))
+    for i, found in enumerate(explained.neighbours):
+        assert all(near.label == y[near.row] for near in found)
+        assert {near.label for near in found if near.effect} <= {explained.label[i]}
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -22,7 +22,7 @@ def test_a_tie_does_not_hang_on_the_last_bit():
         model = FRKNN(1, radius).fit([nearer, farther, 9 * step], [1, 0, 0])
         assert model.predict(np.zeros((1, 5)))[0] == 0
     two = FRKNN(2, 2.0, pos_label=1).fit([nearer, farther, farther], [1, 0, 0])
-    assert two.explain(np.zeros((1, 5)))[0]["positive_votes"] == 0
+    assert [near.label for near in two.explain(np.zeros((1, 5))).neighbours[0]] == [0, 0]
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
@@ -42,7 +42,7 @@ def test_frknn_with_all_neighbours_is_frnn():
 def test_equal_shares_are_ordered_and_different_ones_are_not_changed():
     X, y = rare()
     model = FRKNN(5, np.inf).fit(X, y)
-    votes = np.array([explained["positive_votes"] for explained in model.explain(X)])
+    votes = np.array([sum(near.label == 1 for near in found) for found in model.explain(X).neighbours])
     score = model.score_samples(X)
     levels = [score[votes == v] for v in range(6) if (votes == v).any()]
     assert all(low.max() < high.min() for low, high in pairwise(levels))
@@ -51,12 +51,11 @@ def test_equal_shares_are_ordered_and_different_ones_are_not_changed():
 def test_explain_names_the_rows_that_voted():
     X, y = rare(200, 4)
     for explained in FRKNN(5, "mean").fit(X, y).explain(X):
-        assert explained["positive_votes"] == len(explained["positives"])
-        assert explained["negative_votes"] == len(explained["negatives"])
-        assert sum(row["share"] for row in explained["positives"] + explained["negatives"]) == pytest.approx(1)
-        assert round(explained["score"], 6) == pytest.approx(
-            sum(row["share"] for row in explained["positives"]), abs=1e-6
-        )
+        (found,) = explained.neighbours
+        votes = [near.label for near in found].count(1)
+        assert explained.rule[0].startswith(f"{votes} of the {len(found)} nearest training rows within ")
+        assert [near.effect for near in found] == [near.label / len(found) for near in found]
+        assert explained.score[0] == pytest.approx(votes / len(found), abs=1e-6)
 
 
 def test_bad_number_of_neighbours():

@@ -18,4 +18,4 @@ def test_equal_distances_are_outside_their_own_mean():
     X = np.eye(11) * 0.1
     y = np.arange(11) % 3 == 0
     explained = FRNN("mean").fit(X, y).explain(X)
-    assert all(row["positive_votes"] + row["negative_votes"] == 1 for row in explained)
+    assert [len(found) for found in explained.neighbours] == [1] * 11

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.metrics import f1_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 
 from scarce.neighbors import GammaKNN
 from scarce.neighbors._search._kernels_class_gammas import label_changes, sweep_macro_f1
@@ -105,20 +106,55 @@ def test_weights_count_in_the_choice_of_gamma():
 def test_explain_names_the_rows_that_decide():
     X = np.array([[0.0, 0.0], [3.0, 4.0], [10.0, 0.0], [0.0, 1.0]])
     y = np.array([1, 0, 0, 0])
-    (explained,) = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
-    assert explained["positives"] == [{"row": 0, "distance": 1.0}]
-    assert explained["negatives"] == [{"row": 3, "distance": 2.0}]
-    assert explained["score"] == pytest.approx(2 / 3)
-    assert explained["positive_share"] == {"x0": 0.0, "x1": 1.0}
-    assert sum(explained["negative_share"].values()) == pytest.approx(1)
+    explained = GammaKNN(1, gamma=0.5).fit(X, y).explain([[0.0, -1.0]])
+    assert explained.neighbours == (((0, 1, 1.0, None), (3, 0, 2.0, None)),)
+    assert explained.score == pytest.approx([2 / 3])
+    np.testing.assert_allclose(explained.effects, [[0, 1 / 6]])
 
 
-def test_explain_shares_add_up_and_other_metrics_have_none():
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_effects_are_the_parts_in_the_two_distances_that_decide(metric):
     X, y = make_classification(60, 4, weights=[0.8], random_state=0)
-    for explained in GammaKNN(3).fit(X, y).explain(X[:5]):
-        assert sum(explained["positive_share"].values()) == pytest.approx(1)
-        assert [n["distance"] for n in explained["negatives"]] == sorted(n["distance"] for n in explained["negatives"])
-    assert "positive_share" not in GammaKNN(3, metric="cosine").fit(X, y).explain(X[:1])[0]
+    power = 2 if metric == "euclidean" else 1
+    explained = GammaKNN(3, metric=metric).fit(X, y).explain(X[:5] + 0.1)
+    np.testing.assert_allclose(explained.base_value, 0.5)
+    assert explained.additive
+    for i, row in enumerate(X[:5] + 0.1):
+        deciders = [[near for near in explained.neighbours[i] if near.label == c][1] for c in (0, 1)]
+        far, close = (abs(row - X[near.row]) ** power for near in deciders)
+        size = 2 * sum(near.distance for near in deciders) ** power
+        np.testing.assert_allclose(explained.effects[i], (far - close) / size)
+
+
+def test_what_has_no_parts_is_explained_by_occlusion():
+    X, y = make_classification(60, 4, weights=[0.8], random_state=0)
+    for model in (GammaKNN(3, metric="cosine"), GammaKNN(3, metric_transform=StandardScaler())):
+        explained = model.fit(X, y).explain(X[:2])
+        assert not explained.additive
+        np.testing.assert_allclose(explained.effects, naive.occlusion(model.score_samples, X[:2], model._background))
+        assert len(explained.neighbours[0]) == 6
+
+
+@pytest.mark.filterwarnings("ignore:With n_neighbors")
+def test_a_missing_row_leaves_nothing_to_share_out():
+    explained = GammaKNN(3).fit([[0.0], [1.0], [2.0], [3.0]], [1, 0, 0, 0]).explain([[0.5]])
+    assert explained.score == explained.base_value == [0]
+    assert explained.effects == [[0]]
+
+
+def test_several_classes_are_explained_by_the_rows_that_vote():
+    X, y = make_blobs([60, 20, 10], 2, centers=[[0, 0], [2, 0], [0, 2]], random_state=0)
+    model = GammaKNN(3).fit(X, y)
+    explained = model.explain(X)
+    for i, found in enumerate(explained.neighbours):
+        distance = naive.distances(X, X[i : i + 1])[0]
+        scaled = np.sort(distance * model.gamma_[y])
+        assert [near.label for near in found] == [y[near.row] for near in found]
+        np.testing.assert_allclose([near.distance for near in found], distance[[near.row for near in found]])
+        mine = np.sort([near.distance * model.gamma_[near.label] for near in found])
+        np.testing.assert_allclose(mine, scaled[:3], atol=1e-12)
+        votes = sum(near.effect for near in found)
+        assert votes <= explained.score[i] < votes + 0.01
 
 
 # More than two classes

@@ -28,7 +28,6 @@ def test_equal_forces_go_to_the_nearest():
     y = np.array([1, 1, 0, 0, 0, 0])
     query = [[0.0, 0.0]]
     model = GFRNN(radius=5).fit(X, y)
-    assert model.explain(query)[0]["decided_by"] == "nearest"
     assert model.score_samples(query)[0] == pytest.approx(0.5)
     assert model.predict(query)[0] == 1
     assert GFRNN(radius=5, fallback="negative").fit(X, y).predict(query)[0] == 0
@@ -96,15 +95,28 @@ def test_queries_of_another_precision():
 
 def test_explain_names_the_rows_that_pulled():
     X, y = [[0.0], [2.0], [5.0], [0.5]], [1, 0, 0, 0]
-    explained = GFRNN(radius=3).fit(X, y).explain([[1.0], [20.0]])
-    assert explained[0]["decided_by"] == "forces"
-    assert (explained[0]["positive_votes"], explained[0]["negative_votes"]) == (1, 2)
-    assert explained[0]["positives"] == [{"row": 0, "distance": 1.0, "share": 3 / 8}]
-    assert [row["row"] for row in explained[0]["negatives"]] == [3, 1]
-    assert [row["share"] for row in explained[0]["negatives"]] == pytest.approx([4 / 8, 1 / 8])
-    assert explained[0]["score"] == pytest.approx(3 / 8)
-    assert explained[1]["decided_by"] == "nearest"
-    assert explained[1]["negatives"] == [{"row": 2, "distance": 15.0, "share": 0.0}]
+    model = GFRNN(radius=3).fit(X, y)
+    explained = model.explain([[1.0], [20.0]])
+    assert explained.neighbours[0] == ((3, 0, 0.5, 0.0), (1, 0, 1.0, 0.0), (0, 1, 1.0, 3 / 8))
+    assert explained.neighbours[1] == ((2, 0, 15.0, 0.0), (0, 1, 20.0, 0.0))
+    assert explained.rule[0] == "1 of the 3 training rows nearer than 3 are of class 1"
+    assert explained.rule[1] == "no training row is nearer than 3, so that the nearest one decides"
+    assert explained.score[0] == pytest.approx(3 / 8)
+    assert explained.effects[0] == pytest.approx((0.25 - 1) / (0.25 + 1))  # the squared distances to the two nearest
+    negative = GFRNN(radius=3, fallback="negative").fit(X, np.array(["ok", "theft"])[y]).explain([[20.0]])
+    assert negative.rule == ("no training row is nearer than 3, so that the class is ok",)
+
+
+def test_explains_several_classes():
+    X, y = [[0.0], [1.0], [2.5], [5.0], [6.0]], ["a", "b", "b", "c", "c"]
+    explained = GFRNN(radius=3).fit(X, y).explain([[1.5]])
+    assert explained.label == "b"
+    assert [(near.row, near.label) for near in explained.neighbours[0]] == [(1, "b"), (2, "b"), (0, "a")]
+    forces = {0: 5 / 1.5**2, 1: 2.5 / 0.5**2, 2: 2.5}
+    assert [near.effect for near in explained.neighbours[0]] == pytest.approx(
+        [forces[1] / sum(forces.values()), forces[2] / sum(forces.values()), 0]
+    )
+    assert explained.rule == ("2 of the 3 training rows nearer than 3 are of class b",)
 
 
 def test_bad_fallback():

@@ -69,8 +69,7 @@ def test_a_row_among_the_other_class_is_not_informative():
     X = np.array([[0.0], [0.05], [1.2], [9.0]])
     y = np.array([1, 0, 0, 0])
     model = InformativeKNN(3, gamma=0.1).fit(X, y)
-    (near,) = model.explain([[-0.1]])
-    assert [n["row"] for n in near["neighbors"] if n["votes"]] != [0]
+    assert [near.row for near in model.explain([[-0.1]]).neighbours[0] if near.effect] != [0]
     assert model.predict([[-0.1]])[0] == 0
     alone = InformativeKNN(3, gamma=0.1).fit([[0.0], [1.05], [2.2], [9.0]], y)
     assert alone.predict([[-0.1]])[0] == 1
@@ -99,14 +98,13 @@ def test_scores_have_few_ties():
 def test_explain_adds_up():
     X, y = make_classification(100, 4, weights=[0.8], random_state=0)
     names = np.array(["theft", "fine"])[1 - y]
-    for near in InformativeKNN(5, n_informative=3).fit(X, names).explain(X[:10]):
-        assert [n["votes"] for n in near["neighbors"]] == [True, True, True, False, False]
-        surprise = [n["informativeness"] for n in near["neighbors"]]
-        assert surprise == sorted(surprise, reverse=True)
-        for n in near["neighbors"]:
-            assert n["class"] == names[n["row"]]
-        margin = sum(1 if n["class"] == "theft" else -1 for n in near["neighbors"][:3])
-        assert abs(near["score"] - margin) < 0.5
+    for labels in (names, np.where(X[:, 0] > 1, "loss", names)):
+        for one in InformativeKNN(5, n_informative=3).fit(X, labels).explain(X[:10]):
+            assert len(one.neighbours[0]) == 5
+            assert all(near.label == labels[near.row] for near in one.neighbours[0])
+            assert sum(near.effect for near in one.neighbours[0]) == pytest.approx(one.score[0])
+            against = [near.effect for near in one.neighbours[0] if near.label != one.label[0]]
+            assert max(against, default=0) <= 0
 
 
 def test_global_mode_follows_our_reading():

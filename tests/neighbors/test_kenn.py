@@ -26,11 +26,12 @@ def test_kenn_is_the_vote_over_surfaces(table, k, confidence):
     for row, called, explained in zip(X, model.predict(X), model.explain(X), strict=True):
         votes = naive.kenn_votes(X, y, row, k, z)
         assert called == (2 * votes > k)
-        assert votes - 0.5 < explained["score"] * k < votes + 0.5
-        assert sum(n["label"] == 1 for n in explained["neighbors"]) == votes
-        assert len(explained["neighbors"]) == k
-        for neighbor in explained["neighbors"]:
-            assert neighbor["distance"] == pytest.approx(np.linalg.norm(X[neighbor["row"]] - row), abs=1e-6)
+        assert votes - 0.5 < explained.score[0] * k < votes + 0.5
+        assert sum(near.label == 1 for near in explained.neighbours[0]) == votes
+        assert sum(near.effect for near in explained.neighbours[0]) == pytest.approx(votes / k)
+        assert len(explained.neighbours[0]) == k
+        for near in explained.neighbours[0]:
+            assert near.distance == pytest.approx(np.linalg.norm(X[near.row] - row), abs=1e-6)
 
 
 def test_kenn_on_continuous_rows():
@@ -48,9 +49,9 @@ def test_kenn_by_hand():
     model = KENN(1, confidence=0.1).fit(X, y)
     np.testing.assert_array_equal(model.radii_, [2, 2, 0])
     # At 3.5 the negative row is 0.5 away, and the query is inside the ball of 2, by 0.5.
-    (explained,) = model.explain([[3.5]])
-    assert explained["neighbors"] == [{"row": 1, "distance": 1.5, "radius": 2.0, "label": 1}]
-    assert explained["score"] > model.threshold_
+    explained = model.explain([[3.5]])
+    assert explained.neighbours == (((1, 1, 1.5, 1.0),),)
+    assert explained.score[0] > model.threshold_
     # A lone positive row has no ball.
     assert KENN(1).fit(X[2:], y[2:]).radii_.tolist() == [0]
 

@@ -21,12 +21,17 @@ def test_krnn_is_the_walk(table, k, confidence):
     X, y = table
     model = KRNN(k, confidence=confidence, pos_label=1).fit(X, y)
     called, score = model.predict(X), model.score_samples(X)
+    sizes = model.index_.class_sizes
+    posterior, adjusted, _ = model._posterior(model._walk(X, sizes), sizes)
     for i, (distance, explained) in enumerate(zip(naive.distances(X, X), model.explain(X), strict=True)):
         p, nn, probability, raised = naive.krnn(distance, y, k, norm.isf(confidence / 2))
-        assert (explained["n_positives"], explained["n_negatives"], explained["adjusted"]) == (p, nn, raised)
-        assert explained["probability"] == pytest.approx(probability)
-        assert called[i] == (explained["probability"] > 0.5)
-        assert score[i] <= explained["probability"]
+        assert explained.rule[0].startswith(f"{p} of the {p + nn} training rows within")
+        found = [near.label for near in explained.neighbours[0]]
+        assert (found.count(1), found.count(0)) == (min(p, 10), min(nn, 10))
+        assert adjusted[i] == raised
+        assert posterior[i] == pytest.approx(probability)
+        assert called[i] == (posterior[i] > 0.5)
+        assert score[i] <= posterior[i]
 
 
 def test_krnn_on_continuous_rows_is_the_walk():
@@ -43,10 +48,13 @@ def test_krnn_extends_over_a_run_of_positives_by_hand():
     # From 0: positive, negative, then three positives in a row up to the negative at 9.
     X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [9.0], [10.0], [11.0]])
     y = np.array([1, 0, 1, 1, 1, 0, 0, 0])
-    (explained,) = KRNN(2, pos_label=1).fit(X, y).explain([[0.0]])
-    assert (explained["n_positives"], explained["n_negatives"], explained["radius"]) == (4, 1, 3.0)
-    assert explained["probability"] == pytest.approx((4 + 1 / 8) / (4 + 1 + 2 / 8))
-    assert explained["positives"] == [{"row": 0, "distance": 1.0}, {"row": 2, "distance": 3.0}]
+    model = KRNN(2, pos_label=1).fit(X, y)
+    sizes = model.index_.class_sizes
+    probability, _, _ = model._posterior(model._walk(np.zeros((1, 1)), sizes), sizes)
+    assert probability == pytest.approx((4 + 1 / 8) / (4 + 1 + 2 / 8))
+    explained = model.explain([[0.0]])
+    assert explained.rule == ("4 of the 5 training rows within 3 are of class 1",)
+    assert [near.row for near in explained.neighbours[0]] == [0, 1, 2, 3, 4]
 
 
 def test_krnn_without_a_positive_row_raises_nothing():

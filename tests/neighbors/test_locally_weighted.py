@@ -93,13 +93,28 @@ def test_a_negative_row_among_positives_loses_its_region():
 def test_explain_names_the_two_rows():
     X, y = make_classification(80, 3, n_informative=3, n_redundant=0, weights=[0.8], random_state=0)
     model = LocallyWeightedNN().fit(X, y)
-    for row, explained in zip(X[:10] + 0.1, model.explain(X[:10] + 0.1), strict=True):
-        for side, code in (("positive", 1), ("negative", 0)):
-            assert y[explained[side]["row"]] == code
-            assert explained[side]["distance"] == pytest.approx(np.linalg.norm(row - X[explained[side]["row"]]))
-        ratio = explained["negative"]["distance"] * explained["negative"]["weight"]
-        ratio /= explained["positive"]["distance"] * explained["positive"]["weight"]
-        assert explained["score"] == pytest.approx(np.log(ratio))
+    queries = np.vstack((X[:10] + 0.1, X[:10]))  # the last ones are on training rows
+    explained = model.explain(queries)
+    for i, (row, found) in enumerate(zip(queries, explained.neighbours, strict=True)):
+        side = {near.label: near for near in found}
+        assert sorted(side) == [0, 1]
+        for near in found:
+            assert y[near.row] == near.label
+            assert near.distance == pytest.approx(np.linalg.norm(row - X[near.row]))
+        if i < 10:
+            far, near = (side[code].distance * model.weights_[side[code].row] for code in (0, 1))
+            assert explained.score[i] == pytest.approx(np.log(far / near))
+            parts = [model.weights_[side[c].row] ** 2 * (row - X[side[c].row]) ** 2 for c in (0, 1)]
+            expected = (parts[0] - parts[1]) / (parts[0] - parts[1]).sum() * explained.score[i]
+            np.testing.assert_allclose(explained.effects[i], expected)
+    np.testing.assert_array_equal(explained.base_value, 0)
+
+
+def test_rows_on_rows_of_both_classes_are_explained_by_the_weights():
+    X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([1, 0, 0, 0])
+    explained = LocallyWeightedNN().fit(X, y).explain([[0.0], [0.5]])
+    assert explained.effects[0] == 0
+    np.testing.assert_array_equal(explained.base_value, [explained.score[0], 0])
 
 
 def test_sample_weights_count_in_the_ascent():

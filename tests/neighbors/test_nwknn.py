@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
 
 from scarce.neighbors import NWKNN
 from scarce.neighbors._search.class_gammas import precedence as class_order
@@ -72,12 +73,16 @@ def test_neighbor_weights_by_hand():
 
 def test_explains_several_classes():
     model = NWKNN(2, c=1).fit([[0.0], [1.0], [4.0], [5.0]], ["c", "a", "b", "b"])
-    (explained,) = model.explain([[0.0]])
-    assert explained["score"] == [0.5, 0.0, 1.0]
-    assert explained["neighbors"] == [
-        {"row": 0, "distance": 0.0, "label": "c", "vote": 1.0},
-        {"row": 1, "distance": 1.0, "label": "a", "vote": 0.5},
-    ]
+    explained = model.explain([[0.0]])
+    assert (explained.score, explained.label) == (1, "c")
+    assert explained.neighbours == (((0, "c", 0.0, 1.0), (1, "a", 1.0, 0.0)),)
+
+
+def test_votes_add_up_to_the_score():
+    X, y = make_classification(100, 4, weights=[0.8], random_state=0)
+    for similarity in ("inverse", "cosine", "rbf"):
+        explained = NWKNN(6, similarity=similarity).fit(X, y).explain(X[:20])
+        assert [sum(near.effect for near in found) for found in explained.neighbours] == pytest.approx(explained.score)
 
 
 def test_rows_of_zeros_have_no_angle():

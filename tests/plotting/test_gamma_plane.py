@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import f1_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, RecallAtLeast
@@ -26,7 +30,7 @@ def model(data):
 def test_values_are_those_of_the_cells(data, model, weighted):
     X, y = data
     weight = np.arange(len(y)) % 3 + 1.0 if weighted else None
-    display = GammaPlaneDisplay.from_estimator(model, X, y, objective="f2", sample_weight=weight, resolution=7)
+    display = GammaPlaneDisplay.from_training(model, X, y, objective="f2", sample_weight=weight, resolution=7)
     assert display.values.shape == (7, 7)
     middles = [e[:-1] + np.diff(e) / 2 for e in (display.gamma_real, display.gamma_synthetic)]
     expected = model.plane(X, y, *middles, objective="f2", sample_weight=weight)
@@ -36,8 +40,32 @@ def test_values_are_those_of_the_cells(data, model, weighted):
     assert display.marks["plain k-NN"] == (1.0, 1.0, pytest.approx(plain))
 
 
+@pytest.mark.parametrize("of_pipeline", [False, True])
+def test_of_test_rows(data, of_pipeline, never_fits):
+    X, y = data
+    labels = np.where(y == 1, "bad", "good")
+    model = ResampledGammaKNN(random_state=0)
+    estimator = make_pipeline(StandardScaler(), model) if of_pipeline else model
+    estimator.fit(X[:150], labels[:150])
+    weight = np.arange(100) % 3 + 1.0
+    with never_fits():
+        display = GammaPlaneDisplay.from_estimator(
+            estimator, X[150:], labels[150:], sample_weight=weight, resolution=5, ax=Figure().subplots()
+        )
+    for i in range(5):
+        for j in range(5):
+            middle = (display.gamma_real[i : i + 2].mean(), display.gamma_synthetic[j : j + 2].mean())
+            fixed = clone(model).set_params(gamma=middle)  # refitted with the same random numbers
+            fixed = make_pipeline(StandardScaler(), fixed) if of_pipeline else fixed
+            called = fixed.fit(X[:150], labels[:150]).predict(X[150:]) == "bad"
+            assert display.values[i, j] == pytest.approx(f1_score(y[150:], called, sample_weight=weight))
+    used = f1_score(y[150:], estimator.predict(X[150:]) == "bad", sample_weight=weight)
+    assert display.marks["in use"].value == pytest.approx(used)
+    assert display.figure_.axes[1].get_ylabel() == "F1"
+
+
 def test_the_pair_in_use_is_the_top_of_the_map(data, model):
-    display = GammaPlaneDisplay.from_estimator(model, *data)
+    display = GammaPlaneDisplay.from_training(model, *data)
     used = display.marks["in use"]
     assert used[:2] == (model.gamma_real_, model.gamma_synthetic_)
     assert used.value >= display.values.max()
@@ -45,7 +73,7 @@ def test_the_pair_in_use_is_the_top_of_the_map(data, model):
 
 
 def test_the_picture_shows_the_data(data, model):
-    display = GammaPlaneDisplay.from_estimator(model, *data, resolution=9, cmap="magma")
+    display = GammaPlaneDisplay.from_training(model, *data, resolution=9, cmap="magma")
     shown = display.mesh_.get_array().reshape(9, 9)
     np.testing.assert_array_equal(shown, display.values.T)  # rows of a mesh are up, so the second γ is up
     assert display.mesh_.get_cmap().name == "magma"
@@ -65,7 +93,7 @@ def test_the_picture_shows_the_data(data, model):
 def test_thresholds_beyond_the_axis_are_named(data, threshold):
     X, y = data
     model = ResampledGammaKNN(threshold=threshold, random_state=0).fit(X, y)
-    display = GammaPlaneDisplay.from_estimator(model, X, y, objective=RecallAtLeast(0.9), resolution=5)
+    display = GammaPlaneDisplay.from_training(model, X, y, objective=RecallAtLeast(0.9), resolution=5)
     assert np.isnan(display.marks["in use"].value) == (threshold == 1.5)
     display.figure_.canvas.draw()
 

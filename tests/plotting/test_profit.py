@@ -46,7 +46,7 @@ def test_of_an_estimator(data, model):
     X, y, gains = data
     learned = {} if isinstance(model, GammaKNN) else {"gains": gains}
     model.fit(X, y, **learned)
-    display = ProfitCurveDisplay.from_estimator(model, X, y, COSTS, ax=Figure().subplots())
+    display = ProfitCurveDisplay.from_training(model, X, y, COSTS, ax=Figure().subplots())
     honest = model.honest_scores(X, y, **learned)
     assert display.curve.marks["in use"].at == model.threshold_
     assert display.curve.marks["in use"].value == pytest.approx(
@@ -60,6 +60,18 @@ def test_of_an_estimator(data, model):
     assert len(again.lines_) == len(display.references)
 
 
+def test_of_test_rows(data, never_fits):
+    X, y, gains = data
+    model = BayesProfitClassifier(LogisticRegression()).fit(X[:200], y[:200], gains=gains[:200])
+    with never_fits():
+        display = ProfitCurveDisplay.from_estimator(model, X[200:], y[200:], COSTS, ax=Figure().subplots())
+    score, gains, y = model.score_samples(X[200:]), gains[200:], y[200:]
+    called = score > model.threshold_
+    assert display.curve.marks["in use"].value == pytest.approx(naive_profit.profit(y, called, gains))
+    by_row = naive_profit.profit(y, naive_profit.best_decisions(score, gains), gains)
+    assert display.references["row by row"] == pytest.approx(by_row)
+
+
 def test_anything_else_is_refused(data):
     X, y, gains = data
     with pytest.raises(TypeError, match="from_scores"):
@@ -70,7 +82,7 @@ def test_the_menu(data):
     X, y, _ = data
     model = BayesProfitClassifier(LogisticRegression())
     menu = profit_menu(model, X, y, COSTS, [5, 20], cv=2)
-    display = ProfitMenuDisplay.from_estimator(model, X, y, COSTS, [5, 20], cv=2, axes=Figure().subplots(2, 1))
+    display = ProfitMenuDisplay.from_training(model, X, y, COSTS, [5, 20], cv=2, axes=Figure().subplots(2, 1))
     assert display.menu == menu
     above, below = display.axes_
     assert above.lines[0].get_ydata().tolist() == [entry.profit for entry in menu]
@@ -84,6 +96,6 @@ def test_the_menu(data):
 def test_the_curve_of_any_objective_learns_from_the_gains(data):
     X, y, gains = data
     model = ProfitBoosting(n_estimators=10, random_state=0).fit(X, y, gains=gains)
-    display = ThresholdCurveDisplay.from_estimator(model, X, y, objective=Profit(), gains=gains, ax=Figure().subplots())
+    display = ThresholdCurveDisplay.from_training(model, X, y, objective=Profit(), gains=gains, ax=Figure().subplots())
     honest = np.unique(model.honest_scores(X, y, gains=gains))
     np.testing.assert_array_equal(display.edges[1:-1], honest)

@@ -85,7 +85,7 @@ def test_the_best_threshold_is_the_top_of_the_curve(data, model, objective):
 
 
 def test_gamma_in_use_and_plain_neighbours_are_marked(data, model):
-    display = GammaPathDisplay.from_estimator(model, *data)
+    display = GammaPathDisplay.from_training(model, *data)
     used, plain = display.marks["in use"], display.marks["plain k-NN"]
     assert used.at == model.gamma_
     assert plain.at == pytest.approx(1.0)
@@ -106,7 +106,7 @@ def test_every_gamma_has_the_value_of_the_vote(rows, rare, k, tie, gamma):
     # Whole numbers have equal distances, so that at γ = 1 it matters who wins a tie.
     X, y = np.array(rows, dtype=float), np.repeat([1, 0], (rare, len(rows) - rare))
     model = GammaKNN(k, gamma=gamma, tie=tie).fit(X, y)
-    display = GammaPathDisplay.from_estimator(model, X, y, ax=Figure().subplots())
+    display = GammaPathDisplay.from_training(model, X, y, ax=Figure().subplots())
 
     def vote_f1(factor):
         called = [naive.gamma_vote(d, y, k, factor, tie, skip=i) for i, d in enumerate(naive.distances(X, X))]
@@ -125,7 +125,7 @@ def test_labels_weights_gains_and_periods_reach_the_objective(data):
     for objective, extra in ((FBeta(2), {}), (Profit(), {"gains": gains}), (Budget(rows=9), {"period": day})):
         model = TunedThreshold(LogisticRegression(), threshold=objective)
         model.fit(X, labels, sample_weight=weight, **extra)
-        display = ThresholdCurveDisplay.from_estimator(
+        display = ThresholdCurveDisplay.from_training(
             model, X, labels, objective=objective, sample_weight=weight, **extra
         )
         best = objective.best_threshold(model.honest_scores(X, labels, weight), y, weight, **extra)
@@ -133,8 +133,30 @@ def test_labels_weights_gains_and_periods_reach_the_objective(data):
         assert np.nanmax(display.values) == pytest.approx(best.value)
 
 
+@pytest.mark.parametrize("of_pipeline", [False, True])
+@pytest.mark.parametrize("display", [ThresholdCurveDisplay, GammaPathDisplay])
+def test_of_test_rows(data, display, of_pipeline, never_fits):
+    X, y = data
+    labels = np.where(y == 1, "bad", "good")
+    model = make_pipeline(StandardScaler(), GammaKNN()) if of_pipeline else GammaKNN()
+    model.fit(X[:150], labels[:150])
+    last = model[-1] if of_pipeline else model
+    weight = np.arange(150) % 3 + 1.0
+    with never_fits():
+        drawn = display.from_estimator(model, X[150:], labels[150:], sample_weight=weight, ax=Figure().subplots())
+    scores = model.score_samples(X[150:])
+    expected = display.from_scores(scores, y[150:], sample_weight=weight, ax=Figure().subplots())
+    np.testing.assert_array_equal(drawn.edges, expected.edges)
+    np.testing.assert_array_equal(drawn.values, expected.values)
+    found = f1_score(y[150:], scores > last.threshold_, sample_weight=weight)
+    assert drawn.marks["in use"].value == pytest.approx(found)
+    assert drawn.ax_.get_ylabel() == "F1"
+    if display is GammaPathDisplay:
+        assert drawn.marks["plain k-NN"].at == pytest.approx(1.0)
+
+
 def test_the_picture_shows_the_data(data, model):
-    display = GammaPathDisplay.from_estimator(model, *data, objective="f2", color="red", label="γk-NN")
+    display = GammaPathDisplay.from_training(model, *data, objective="f2", color="red", label="γk-NN")
     values, edges, _ = display.line_.get_data()
     np.testing.assert_array_equal(values, display.values)
     shown = display.edges <= display.ax_.get_xlim()[1]
@@ -154,7 +176,7 @@ def test_the_picture_shows_the_data(data, model):
 
 
 def test_plot_again_on_given_axes(data, model):
-    display = GammaPathDisplay.from_estimator(model, *data)
+    display = GammaPathDisplay.from_training(model, *data)
     first, ax = display.ax_, Figure().subplots()
     assert display.plot(ax=ax) is display
     assert display.ax_ is ax is not first
@@ -209,8 +231,8 @@ def test_wrong_estimators_are_refused(data, model):
     X, y = data
     pipeline = make_pipeline(StandardScaler(), GammaKNN()).fit(X, y)
     with pytest.raises(TypeError, match=r"draws a GammaKNN; got a Pipeline.*pipeline\[:-1\]"):
-        GammaPathDisplay.from_estimator(pipeline, X, y)
-    display = GammaPathDisplay.from_estimator(pipeline[-1], pipeline[:-1].transform(X), y)
+        GammaPathDisplay.from_training(pipeline, X, y)
+    display = GammaPathDisplay.from_training(pipeline[-1], pipeline[:-1].transform(X), y)
     assert display.marks["in use"].at == pipeline[-1].gamma_
     with pytest.raises(TypeError, match="draws a GammaKNN; got a TunedThreshold"):
         GammaPathDisplay.from_estimator(TunedThreshold(LogisticRegression()).fit(X, y), X, y)

@@ -21,6 +21,8 @@ from scarce.objectives import Profit
 from scarce.profit import BayesProfitClassifier, Gains
 from tests import naive_profit
 
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 COSTS = Gains(tp=0, fn="-0.8*x0", fp="0.1*x0 - zeta", tn="0.1*x0", zeta=5)
 
 

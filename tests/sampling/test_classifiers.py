@@ -151,7 +151,7 @@ def test_one_positive_gets_no_synthetic_rows():
 def test_explanation_adds_up_for_a_linear_machine(data):
     X, y = data
     model = SDC(kernel="linear", random_state=0).fit(X, y)
-    background = model._background
-    for explained, row in zip(model.explain(X[:3]), X[:3], strict=True):
-        expected = model.estimator_.coef_[0] * (row - background.mean(axis=0))
-        np.testing.assert_allclose(list(explained["features"].values()), expected, atol=1e-9)
+    explained = model.explain(X[:3])
+    expected = model.estimator_.coef_[0] * (X[:3] - model._background.mean(axis=0))
+    np.testing.assert_allclose(explained.effects, expected, atol=1e-9)
+    np.testing.assert_allclose(explained.base_value + explained.effects.sum(axis=1), explained.score)

@@ -211,12 +211,30 @@ def test_explain_names_the_rows_that_spoke():
     y = np.array([1, 1, 0, 0, 0, 0])
     model = ResampledGammaKNN(n_neighbors=1, gamma=(0.5, 1.0), random_state=0).fit(X, y)
     made = resample(X, y, random_state=0).X[6:, 0]
-    (explained,) = model.explain([[-1.0]])
-    assert explained["positives"] == [{"row": 0, "distance": 1.0}]
-    assert explained["synthetic"] == [{"row": None, "distance": pytest.approx(made.min() + 1)}]
-    assert explained["negatives"] == [{"row": 2, "distance": 11.0}]
+    explained = model.explain([[-1.0]])
+    assert explained.neighbours == (
+        ((0, 1, 1.0, None), (None, 1, pytest.approx(made.min() + 1), None), (2, 0, 11.0, None)),
+    )
     nearest = min(1.0, 2 * (made.min() + 1))
-    assert explained["score"] == pytest.approx(11 / (11 + nearest))
+    assert explained.score == pytest.approx(11 / (11 + nearest))
+    assert explained.effects == pytest.approx(11 / (11 + nearest) - 0.5)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_effects_share_out_the_score(data, metric):
+    """Wherever the positive row that decides is synthetic, its distance counts as γ scales it."""
+    X, y = data
+    model = ResampledGammaKNN(gamma=(0.5, 0.1), metric=metric, random_state=0).fit(X, y)
+    explained = model.explain(X)
+    np.testing.assert_allclose(explained.base_value, 0.5, atol=1e-9)
+    np.testing.assert_allclose(explained.base_value + explained.effects.sum(axis=1), model.score_samples(X))
+
+
+def test_other_metrics_are_explained_by_occlusion(data):
+    X, y = data
+    explained = ResampledGammaKNN(gamma=(0.5, 0.5), metric="chebyshev", random_state=0).fit(X, y).explain(X[:2])
+    assert not explained.additive
+    assert explained.effects.any()
 
 
 def test_bad_input(data):

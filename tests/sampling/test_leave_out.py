@@ -72,7 +72,7 @@ def test_every_row_is_measured_among_what_is_left_without_it(sampler, clean, tab
     y = 1 - y if common else y  # synthetic rows may be negative as well
     model = ResampledGammaKNN(sampler, n_neighbors=k, pos_label=1, random_state=seed).fit(X, y)
     expected = twin(X, y, model, clean)
-    for found, slow in zip(model._honest_near(X, y, model._resample(X, y)), expected, strict=True):
+    for found, slow in zip(model._honest_near(X, y, model._resample(X, y))[0], expected, strict=True):
         np.testing.assert_allclose(found, slow, rtol=1e-12, atol=0)
     # No pair in the box is worth more on these distances.
     called = limit(*expected, model.gamma_real_) >= model.gamma_synthetic_ * (1 - 1e-12)
@@ -97,7 +97,7 @@ def test_rows_are_cleaned_anew_as_imbalanced_learn_cleans_them(sampler, cleaner,
     X, y = make_classification(80, 3, n_informative=3, n_redundant=0, weights=[0.9], flip_y=0.1, random_state=3)
     model = ResampledGammaKNN(sampler, random_state=0).fit(X, y)
     made = resample(X, y, "smote", random_state=0)
-    near = model._honest_near(X, y, model._resample(X, y))
+    near = model._honest_near(X, y, model._resample(X, y))[0]
     changed = 0
     for i in range(len(X)):
         left = np.flatnonzero((made.parents != i).all(axis=1))

@@ -10,6 +10,8 @@ from scarce.trees._path_weights import N_SIZES, fit_path_weights, steps_of_leave
 from tests import naive_profit_trees as naive
 from tests import naive_trees
 
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 VALUES = st.sampled_from([-3.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 2.0])
 
 

@@ -10,6 +10,8 @@ from scarce.trees import ProfitForest, ProfitTree
 from tests import naive_profit
 from tests import naive_profit_trees as naive
 
+pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
+
 
 def out_of_fold_of(model, X, y, weight, gains):
     """Fit a forest, and return the steps and log-odds of rows by trees that had not seen them."""

@@ -1,12 +1,18 @@
 """Rules and reasons: they describe exactly the rows of a leaf, with no more conditions than needed."""
 
 import json
+import re
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
+from scarce.trees import APTree, category_names
 from scarce.trees._engine.boxes import Codes, Interval
 from scarce.trees._engine.format import describe
 from scarce.trees._engine.rules import compactness, explain_rows, rules
@@ -61,18 +67,13 @@ def test_the_reasons_of_a_row_put_it_into_its_leaf(kind):
     found = {rule.number: rule for rule in rules(graph, names, scores)}
     rows = np.vstack((X, new))
     reasons = explain_rows(graph, names, rows, scores)
-    json.dumps(reasons, allow_nan=False)
-    expected = np.zeros(len(rows))
-    scores.add_to(expected, graph, rows)
-    np.testing.assert_array_equal([row["score"] for row in reasons], expected)
-    np.testing.assert_array_equal([found[row["rule"]].leaf for row in reasons], graph.apply(rows))
+    np.testing.assert_array_equal([found[row.number].leaf for row in reasons], graph.apply(rows))
     for row, x in zip(reasons, rows, strict=True):
-        rule = found[row["rule"]]
-        assert (row["rows"], row["positives"], row["share"]) == (rule.rows, rule.positives, rule.share)
-        for condition in row["conditions"]:
-            value = x[names.index(condition["feature"])]
-            assert condition["value"] == (None if np.isnan(value) else value)
-        assert row["because"] == (" and ".join(c["condition"] for c in row["conditions"]) or "every row")
+        rule = found[row.number]
+        assert (row.rows, row.share) == (rule.rows, rule.share)
+        assert all(condition.holds(x[None]).all() for condition in row.conditions)
+        text = " and ".join(c.text for c in row.conditions) or "every row"
+        assert str(row) == f"{text} (rule {rule.number}: {rule.share:.1%} of {rule.rows} training rows positive)"
 
 
 @given(kinds)
@@ -82,14 +83,14 @@ def test_the_reasons_of_a_row_suffice(kind):
     rows = np.vstack((X, new))
     of_path = {}
     for row, x in zip(explain_rows(graph, names, rows, scores), rows, strict=True):
-        of_path.setdefault(row["because"], (row, x))
+        of_path.setdefault(row.conditions, (row, x))
     leaf = graph.apply(rows)
     number = np.argsort(np.argsort(-scores.value, kind="stable")) + 1
     for row, x in of_path.values():
-        fixed = [names.index(c["feature"]) for c in row["conditions"]]
+        fixed = [c.column for c in row.conditions]
         others = rows.copy()
         others[:, fixed] = x[fixed]
-        assert set(number[graph.apply(others)]) == {row["rule"]}
+        assert set(number[graph.apply(others)]) == {row.number}
     assert leaf.max() < graph.n_leaves
 
 
@@ -139,6 +140,64 @@ def test_texts():
     assert describe("x", Codes(0b0111, 4, False), show_missing=False) == "x not in {3}"
 
 
+def test_texts_name_categories():
+    names = ["AT", "BE", "CH", "DE"]
+    for values, expected in (
+        (Codes(0b0110, 4, False), "x in {BE, CH}"),
+        (Codes(0b0111, 4, True), "x not in {DE} (or missing)"),
+        (Codes(0b0010, 3, False), "x in {BE}"),  # training lacked the last category
+        # An unknown category, -1, is below all thresholds.
+        (Interval(-np.inf, 1.5, True), "x not in {CH, DE} (or missing)"),
+        (Interval(-np.inf, 1.5, False), "x not in {CH, DE} (not missing)"),
+        (Interval(1.5, np.inf, False), "x in {CH, DE}"),
+        (Interval(-0.5, np.inf, True), "x in {AT, BE, CH, DE} (or missing)"),
+        (Interval(0.5, 1.5, False), "x in {BE}"),
+        (Interval(-np.inf, 7.0, False), "x <= 7"),
+        (Interval(7.0, np.inf, False), "x > 7"),
+        (Interval(np.inf, -np.inf, True), "x is missing"),
+    ):
+        assert describe("x", values, categories=names) == expected
+    assert describe("x", Interval(-np.inf, 1.5, False), False, names) == "x not in {CH, DE}"
+
+
+@given(kinds)
+def test_names_of_categories_change_the_texts_alone(kind):
+    graph, scores, names, X, new = grow(**{**kind, "categories": True})
+    rows = np.vstack((X, new))
+    labels = [f"<{code}>" for code in range(max(int(graph.n_categories[0]), 1))]
+    given_names = [labels] + [None] * (len(names) - 1)
+    plain, named = (rules(graph, names, scores, categories=known) for known in (None, given_names))
+    for one, other in zip(plain, named, strict=True):
+        np.testing.assert_array_equal(one.holds(rows), other.holds(rows))
+        # The names are put where the codes were.
+        for a, b in zip(one.always, other.always, strict=True):
+            if a.column == 0:
+                codes = [int(code) for code in re.findall(r"\d+", a.text.split("{")[-1])] if "{" in a.text else []
+                assert [int(code) for code in re.findall(r"<(\d+)>", b.text)] == codes
+            else:
+                assert a.text == b.text
+
+
+def test_trees_name_the_categories_of_a_pipeline():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"country": rng.choice(["AT", "BE", "CH", None], 400), "amount": rng.normal(size=400)})
+    y = ((X["country"] == "BE") | (X["amount"] > 1.5)).astype(int)
+    steps = ColumnTransformer([("code", OrdinalEncoder(), ["country"])], remainder="passthrough")
+    for categorical in ([0], None):
+        pipeline = make_pipeline(steps, APTree(max_depth=3, categorical_features=categorical)).fit(X, y)
+        tree, known = pipeline[-1], category_names(pipeline)
+        assert known == {"x0": ["AT", "BE", "CH"]}
+        for text in ("\n".join(map(str, tree.rules(categories=known))), tree.to_text(categories=known)):
+            assert "BE" in text
+            assert not re.search(r"x0 (<=|>|in \{\d)", text)
+        assert tree.rules(categories={"x0": ["AT", "BE", "CH", np.nan]}) == tree.rules(categories=known)
+    with pytest.raises(ValueError, match="names 'land', which is not a feature"):
+        tree.rules(categories={"land": ["AT"]})
+    tree.set_params(categorical_features=[0]).fit(steps.transform(X), y)
+    with pytest.raises(ValueError, match="has 2 names for 'x0', which has 3 codes"):
+        tree.to_text(categories={"x0": ["AT", "BE"]})
+
+
 def test_missing_values_are_shown_for_features_that_had_some():
     graph, scores, names, *_ = grow(0, categories=False)
     for missing in (None, np.zeros(4, dtype=bool), np.array([False, True, False, False])):
@@ -169,7 +228,8 @@ def test_one_leaf():
     [rule] = rules(graph, names, scores)
     assert "every row" in str(rule)
     assert rule.holds(X).all()
-    assert {row["because"] for row in explain_rows(graph, names, X, scores)} == {"every row"}
+    assert {row.conditions for row in explain_rows(graph, names, X, scores)} == {()}
+    assert str(explain_rows(graph, names, X, scores)[0]).startswith("every row (rule 1: ")
     assert compactness(graph) == {"nodes": 0, "leaves": 1, "rules": 1, "blocks": 1, "mean_length": 0.0}
     assert explain_rows(graph, names, X[:0], scores) == []
 

@@ -5,11 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scarce.trees._engine.sql import to_sql
+from scarce.trees._engine import sql as engine
 from tests.trees.growing import grow, kinds
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
+
+
+def to_sql(trees, names, quote='"'):
+    return engine.to_sql(trees, [engine.Column(engine.quoted(name, quote)) for name in names])
 
 
 def evaluated(sql, X, names):

@@ -122,4 +122,6 @@ def nearest_positives(model: Pipeline, X: pd.DataFrame, trained_on: IntArray, mo
     if not isinstance(model[-1], GammaKNN):
         return [""] * len(X)
     explained = model[-1].explain(model[:-1].transform(X))
-    return [", ".join(str(trained_on[near["row"]]) for near in row["positives"][:most]) for row in explained]
+    positive = model[-1].pos_label_
+    rows = [[near.row for near in found if near.label == positive] for found in explained.neighbours]
+    return [", ".join(str(trained_on[row]) for row in found[:most]) for found in rows]

@@ -17,8 +17,8 @@ from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState,
 from scarce.base import RareEventClassifier
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import ap_loss, log_ap_loss, sigmoid_ap_gradient
+from scarce.explanation import Explanation
 from scarce.objectives import FBeta
-from scarce.occlusion import explain_by_occlusion, usual_rows
 
 __all__ = ["APBoosting"]
 
@@ -41,7 +41,7 @@ class APBoosting(BoostedClassifier):
         "mean_of_trees", for comparison, repeats the program that Viola et al. call SGBAP: scikit-learn's regression
         trees, a first one fitted to the classes, steps along :func:`sigmoid_ap_gradient`, and the plain mean of all
         trees as the score, whatever the learning rate. It does not need LightGBM, takes `n_estimators`,
-        `learning_rate` and `max_depth` alone, and no missing values.
+        `learning_rate` and `max_depth` alone, and no missing values; it is explained by occlusion.
     n_estimators : int, default=150
         Number of trees.
     learning_rate : float, default=0.05
@@ -184,7 +184,6 @@ class APBoosting(BoostedClassifier):
             )
             score += (self.learning_rate if step else 1.0) * _leaf_values(self.trees_[-1], X)
             target = sigmoid_ap_gradient(score, y == 1, weight)
-        self._background = usual_rows(X)
 
     def _score(self, X: Rows) -> FloatArray:
         if self.variant == "mean_of_trees":
@@ -192,18 +191,15 @@ class APBoosting(BoostedClassifier):
         return super()._score(X)
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
-        return FBeta(1).best_threshold(self._honest_scores(X, y, sample_weight), y, sample_weight).threshold
+        return self._best_threshold(FBeta(1), X, y, sample_weight)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it.
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        explain = RareEventClassifier._explain if self._needs_background else BoostedClassifier._explain
+        return explain(self, X, code, **known)
 
-        The contributions are the Shapley values of the trees, which add up to the score; with
-        ``variant="mean_of_trees"`` they are those of :mod:`scarce.occlusion`.
-        """
-        if self.variant != "mean_of_trees":
-            return super().explain(X)
-        X = self._check_X(X, reset=False)
-        return explain_by_occlusion(self._score, X, self._background, self._feature_names)
+    @property
+    def _needs_background(self) -> bool:
+        return self.variant == "mean_of_trees"  # whose score is no sum of trees
 
     def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
         # The trees of the variant are scikit-learn's, read as arrays without its handling of missing values.

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._extras import require
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, MatrixLike, RandomState, Rows
+from scarce._typing import FloatArray, IntArray, MatrixLike, RandomState, Rows
 from scarce.base import RareEventClassifier
+from scarce.explanation import Explanation
 
 __all__ = ["BoostedClassifier", "import_lightgbm"]
 
@@ -132,22 +133,16 @@ class BoostedClassifier(RareEventClassifier):
         added: FloatArray = booster.predict(X, raw_score=True, num_iteration=n_trees, num_threads=threads)
         return added
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its score, what each feature adds to it, and what it starts from.
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        booster, parts = self.booster_, np.zeros((len(X), X.shape[1] + 1))
+        if booster is not None:
+            # The Shapley values of the trees, and in the last column their mean score.
+            parts = booster.predict(X, pred_contrib=True, num_threads=effective_n_jobs(self.n_jobs))
+        return Explanation.from_effects(X, parts[:, :-1], self.start_ + parts[:, -1], **known)
 
-        The contributions are the Shapley values of the trees; with `start` they add up to the score.
-        """
-        X = self._check_X(X, reset=False)
-        booster = self.booster_
-        parts = np.zeros((len(X), X.shape[1] + 1)) if booster is None else booster.predict(X, pred_contrib=True)
-        return [
-            {
-                "score": float(score),
-                "start": float(self.start_ + row[-1]),
-                "features": dict(zip(self._feature_names, row[:-1].tolist(), strict=True)),
-            }
-            for score, row in zip(self._score(X), parts, strict=True)
-        ]
+    @property
+    def _needs_background(self) -> bool:
+        return False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

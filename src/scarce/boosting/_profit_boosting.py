@@ -15,6 +15,7 @@ from scarce._sklearn import Interval, StrOptions
 from scarce._typing import FloatArray, GainsLike, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
+from scarce.explanation import Unit
 from scarce.profit import ProfitClassifier, bayes_threshold
 from scarce.profit._base import gains_of_rows
 from scarce.profit._gains import gain_of_flagging, log_ratio, stakes
@@ -245,6 +246,10 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
 
     def _positive_share(self, score: FloatArray) -> FloatArray:
         return expit(self._log_odds_per_score * (score - self.threshold_))
+
+    @property
+    def _score_unit(self) -> Unit:
+        return "log-odds" if self.loss == "log_loss" else "score"
 
     @property
     def _log_odds_per_score(self) -> int:

@@ -114,7 +114,7 @@ def compare_command(
     dask: Dask = None,
 ) -> None:
     """Compare methods on your own tables as the papers do, with strong rivals beside them."""
-    from scarce.study.own import own_study
+    from scarce.study import own_study
 
     study = own_study(data, target, methods.split(",") if methods else None, positive, metric, splits)
     _run(study, out, jobs, dask)

@@ -100,6 +100,33 @@ class Ellipsoids:
         difference = self.rows[numbers] - x
         return (difference**2).sum(axis=1) + ((difference @ self.stretch(center).T) ** 2).sum(axis=1)
 
+    def effects(self, X: FloatArray, asked: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return what each feature adds to the mean score by the ellipsoids asked, and the base value of each row.
+
+        With a and b the squared distances to the centre and to a negative row, (b - a) / (b + a) is a sum over the
+        features. R is no sum: of (R - a) / (R + a) the part R / (R + a) goes into the base value.
+        """
+        near = _near_negatives(X, len(self.local), self.rows[len(self.local) :], self.n_near)
+        out, base = np.zeros(X.shape), np.zeros(len(X))
+        for i, x in enumerate(X):
+            for c in asked[i].tolist():
+                own, *others = self._parts(x, np.append(c, near[i]), c)
+                border = self.radius[c] + own.sum()
+                if border > 0:
+                    base[i] += self.radius[c] / border
+                    out[i] -= own / border
+                for other in others:
+                    total = own.sum() + other.sum()
+                    if total > 0:
+                        out[i] += (other - own) / total
+        size = asked.shape[1] * (1 + near.shape[1])
+        return out / size, base / size
+
+    def _parts(self, x: FloatArray, numbers: IntArray, center: int) -> FloatArray:
+        """Return the part of each feature in the squared distances from x to some of the rows."""
+        difference, stretch = self.rows[numbers] - x, self.stretch(center)
+        return difference * (difference + (difference @ stretch.T) @ stretch)
+
 
 def _near_negatives(X: FloatArray, p: int, negatives: FloatArray, size: int) -> IntArray:
     """Return the nearest negatives of each row, numbered after p positive rows; all, if there are fewer."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.ellipsoids._ellipsoids import Ellipsoids
 from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
+from scarce.explanation import Explanation, neighbours
 from scarce.objectives import FBeta
 
 __all__ = ["ME2"]
@@ -24,8 +25,6 @@ __all__ = ["ME2"]
 _ASKED = {"mean": 5, "nearest": 1, "any": 3}
 # How many of the nearest negatives it compares with their centres, where the mean counts.
 _NEAR = 5
-# How many axes of an ellipsoid an explanation shows.
-_AXES = 3
 # With this probability a bound may fail.
 _DELTA = 0.05
 
@@ -102,6 +101,10 @@ class ME2(RareEventClassifier):
 
     Notes
     -----
+    Explanations name the centres of the ellipsoids asked, and what each adds to the score. With the mean, the effects
+    of the features are exact: a comparison with a negative row is a sum over the features, and in one with R the part
+    of R, which has no feature, is in the base value. For the rule of the thesis they are by occlusion.
+
     Distances need scaled features. `sample_weight` is how much a row counts in the choice of `mu`, `lam` and the
     threshold. The mean compares a row with all negative rows to find the nearest, the rule of the thesis with the
     positive ones.
@@ -123,9 +126,9 @@ class ME2(RareEventClassifier):
     >>> model = ME2().fit(X, y)
     >>> len(model.radii_) == int(y.sum())
     True
-    >>> explanation = model.explain(model.centers_[:1])[0]
-    >>> explanation["inside"], len(explanation["half_widths"])
-    (True, 5)
+    >>> explanation = model.explain(model.centers_[:1])
+    >>> bool(explanation.neighbours[0][0].row == model.center_rows_[0])
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -196,10 +199,9 @@ class ME2(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         if self.combine != "mean" or np.bincount(y).min() < 2:
             return 0.0
-        if self.tune == "global":
+        if self.tune == "global" and not self._splits_are_given:
             return self._tuned_threshold
-        honest = self._honest_scores(X, y, sample_weight)
-        return FBeta(self.beta).best_threshold(honest, y, sample_weight).threshold
+        return self._best_threshold(FBeta(self.beta), X, y, sample_weight)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         fewest = int(np.bincount(y).min())
@@ -239,82 +241,22 @@ class ME2(RareEventClassifier):
         stretch = self._ellipsoids.stretch(center)
         return np.eye(self.n_features_in_) + stretch.T @ stretch
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the scores by its nearest ellipsoids, and for the highest the rows within it.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                As `score_samples` gives it.
-            asked : list of {"center", "score"}
-                The positive row in the middle of each of these ellipsoids, by its number in `X` of `fit`, and the score
-                by that ellipsoid, the highest first. `score` is their mean, or the highest by the rule of the thesis.
-            center : int
-                The first of these centres. The other keys are about its ellipsoid.
-            inside : bool
-                Whether the row is within.
-            squared_distance, squared_radius : float
-                From the row to the centre under M, and R.
-            half_widths : dict of float by feature name
-                How far the ellipsoid reaches from its centre to both sides in each feature.
-            axes : list of {"length", "direction"}
-                Its shortest half-axes, up to three: the directions in which negatives are near. The direction
-                has one share for each feature name, and length 1.
-            positives, negatives : list of {"row", "distance"}
-                The training rows within, the nearest to the row under M first. The centre is among them.
-        """
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False).astype(np.float64, copy=False)
-        fitted = self._ellipsoids
-        scores, parts, asked = self._ask(fitted, X)
-        numbers = np.concatenate((self.center_rows_, self._negative_rows))
-        shapes: dict[int, dict[str, Any]] = {}
-        out = []
-        for x, score, part, centers in zip(X, scores.tolist(), parts, asked, strict=True):
-            best = np.argsort(-part, kind="stable")
-            c = int(centers[best[0]])
-            if c not in shapes:
-                shapes[c] = self._shape(c)
-            squared = float(fitted.squared_distances(x, np.array([c]), c)[0])
-            explanation: dict[str, Any] = {
-                "score": score,
-                "asked": [{"center": int(numbers[centers[i]]), "score": float(part[i])} for i in best],
-                "center": int(self.center_rows_[c]),
-                "inside": bool(squared <= fitted.radius[c]),
-                "squared_distance": squared,
-                "squared_radius": float(fitted.radius[c]),
-                **shapes[c],
-            }
-            within = fitted.within(c)
-            distance = np.sqrt(fitted.squared_distances(x, within, c))
-            order = np.lexsort((numbers[within], distance))
-            for side, mine in (
-                ("positives", within < len(self.center_rows_)),
-                ("negatives", within >= len(self.center_rows_)),
-            ):
-                explanation[side] = [
-                    {"row": int(numbers[within[i]]), "distance": float(distance[i])} for i in order if mine[i]
-                ]
-            out.append(explanation)
-        return out
-
-    def _shape(self, center: int) -> dict[str, Any]:
-        """Return the axes and widths of an ellipsoid, from the singular vectors of A in M = I + A'A."""
-        names, radius = self._feature_names, self._ellipsoids.radius[center]
-        _, size, directions = np.linalg.svd(self._ellipsoids.stretch(center), full_matrices=False)
-        inverse = 1 - (directions.T**2) @ (size**2 / (1 + size**2))
-        return {
-            "half_widths": dict(zip(names, np.sqrt(radius * inverse).tolist(), strict=True)),
-            "axes": [
-                {
-                    "length": float(np.sqrt(radius / (1 + s**2))),
-                    "direction": dict(zip(names, direction.tolist(), strict=True)),
-                }
-                for s, direction in zip(size[:_AXES], directions, strict=False)
-            ],
-        }
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        X, fitted = X.astype(np.float64, copy=False), self._ellipsoids
+        _, parts, asked = self._ask(fitted, X)
+        squared = np.array(
+            [[fitted.squared_distances(x, np.array([c]), c)[0] for c in row] for x, row in zip(X, asked, strict=True)]
+        )
+        within = (squared <= fitted.radius[asked]).sum(axis=1)
+        known["rule"] = [f"within {n} of the {asked.shape[1]} nearest ellipsoids" for n in within]
+        about = self.center_rows_[asked], np.full(asked.shape, self.pos_label_), np.sqrt(squared)
+        if self.combine == "mean":
+            effects, base_value = fitted.effects(X, asked)
+            known |= {"effects": effects, "base_value": base_value, "additive": True}
+            return Explanation.from_neighbours(X, *about, parts / asked.shape[1], **known)
+        best = np.arange(asked.shape[1]) == parts.argmax(axis=1)[:, None]
+        named = neighbours(*about, np.where(best, parts, 0.0))
+        return Explanation.from_occlusion(self._score, X, self._background, neighbours=named, **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -11,17 +11,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, train_test_split
-from sklearn.utils.validation import check_is_fitted
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import Estimator, FloatArray, IntArray, Label, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.fmeasure._models import Part, find_costs, own_threshold, scores_of
 from scarce.fmeasure._path import Path, Problem
 from scarce.fmeasure._search import SEARCHES, new_search
 from scarce.objectives import FBeta
-from scarce.occlusion import usual_rows
 from scarce.tuned import ClassifierWrapper
 
 __all__ = ["ConeClassifier"]
@@ -53,11 +51,12 @@ class ConeClassifier(ClassifierWrapper):
         ``validation="train"`` or ``threshold="tune"`` it goes by the cones alone, as in the thesis.
         "grid": evenly spaced; "bisection": down where F is below t, else up; "dinkelbach": the F that was found is the
         next t, until it does not change.
-    validation : "train", float, int or splitter, default=5
+    validation : "train", float, int, splitter or iterable of splits, default=5
         The rows whose F guides the search and chooses the model. "train": those that the models are fitted on, as in
-        the thesis, which only suits models that cannot overfit much; a number below 1: a held-out
-        share of the rows, which no model is then fitted on; a number of folds, or a splitter of scikit-learn: the rows
-        left out by a model for each fold, besides the model of all rows.
+        the thesis, which only suits models that cannot overfit much; a number below 1: a held-out share of the rows,
+        which no model is then fitted on; a number of folds, a splitter of scikit-learn or an iterable of splits: the
+        rows left out by a model for each fold, besides the model of all rows. Rows of one of the `groups` that are
+        given to `fit` stay together.
     batch : int, default=1
         The number of t tried at once, in parallel where `n_jobs` allows. More than 1 may need more models in all.
         "dinkelbach" always takes one at a time.
@@ -143,9 +142,8 @@ class ConeClassifier(ClassifierWrapper):
         "search": [StrOptions(set(SEARCHES))],
         "validation": [
             StrOptions({"train"}),
-            Interval(Integral, 2, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
-            HasMethods(["split"]),
+            "cv_object",
         ],
         "batch": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -154,6 +152,7 @@ class ConeClassifier(ClassifierWrapper):
         "default_class": [str, Real, "boolean", None],
     }
     _multi_class: ClassVar[bool] = True
+    _cv_parameter: ClassVar[str] = "validation"
 
     def __init__(
         self,
@@ -204,7 +203,6 @@ class ConeClassifier(ClassifierWrapper):
         self.f_fit_ = float(path.f_fit[path.best])
         self.f_upper_bound_, self.gap_ = path.bounds[-1], path.gap(path.best)
         self.default_class_ = self.classes_[default] if len(self.classes_) > 2 else None
-        self._background = usual_rows(X)
         # For the threshold, which is chosen next and lets go of it.
         self._found = problem, path.scores
         if self.validation == "train" and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
@@ -231,23 +229,34 @@ class ConeClassifier(ClassifierWrapper):
         """Return the rows to fit on and to judge by: first those of the model itself, then those of the folds."""
         if self.validation == "train":
             parts = [Part(None, None, keep=True)]
-        elif isinstance(self.validation, Integral) or hasattr(self.validation, "split"):
-            parts = [Part(None, None, keep=True), *self._fold_parts(y, self.validation)]
-        else:
+        elif self._holds_out_share:
             self._fewest(y)
-            rows = np.arange(len(y))
-            try:
-                fit, judge = train_test_split(rows, test_size=float(self.validation), stratify=y, random_state=0)
-            except ValueError as error:
-                raise ValueError(f"{self._too_small('rows to judge by of each class')} ({error})") from error
+            fit, judge = self._held_out(y)
             parts = [Part(np.sort(fit), np.sort(judge), keep=True)]
+        else:
+            parts = [Part(None, None, keep=True), *self._fold_parts(y)]
         self._check_parts(parts, y, weight)
         return parts
 
-    def _fold_parts(self, y: IntArray, splitter: Any) -> list[Part]:
-        if not hasattr(splitter, "split"):
-            splitter = StratifiedKFold(min(self._fewest(y), int(splitter)), shuffle=True, random_state=0)
-        return [Part(train, test, keep=False) for train, test in splitter.split(np.zeros(len(y)), y)]
+    @property
+    def _holds_out_share(self) -> bool:
+        return isinstance(self.validation, Real) and not isinstance(self.validation, Integral)
+
+    def _held_out(self, y: IntArray) -> tuple[IntArray, IntArray]:
+        share, groups = float(self.validation), self._metadata.groups
+        if groups is not None:
+            folds = StratifiedGroupKFold(max(2, round(1 / share)), shuffle=True, random_state=0)
+            return next(iter(folds.split(y, y, groups)))
+        try:
+            fit, judge = train_test_split(np.arange(len(y)), test_size=share, stratify=y, random_state=0)
+        except ValueError as error:
+            raise ValueError(f"{self._too_small('rows to judge by of each class')} ({error})") from error
+        return fit, judge
+
+    def _fold_parts(self, y: IntArray) -> list[Part]:
+        if self._own_cv is None:
+            self._fewest(y)
+        return [Part(train, test, keep=False) for train, test in self._split(y, self._own_cv)]
 
     def _fewest(self, y: IntArray) -> int:
         fewest = int(np.bincount(y).min())
@@ -295,7 +304,7 @@ class ConeClassifier(ClassifierWrapper):
         problem, scores = self._found
         rows = problem.judged
         if rows is None or not np.array_equal(np.sort(rows), np.arange(len(y))):
-            problem = replace(problem, parts=self._fold_parts(y, 5))
+            problem = replace(problem, parts=self._fold_parts(y))
             fitted = problem.fit([self.t_])[0]
             if error := next((part.error for part in fitted if part.error), None):
                 raise error
@@ -316,21 +325,13 @@ class ConeClassifier(ClassifierWrapper):
             if self.threshold != "tune":
                 return super()._choose_threshold(X, y, weight, gains, period)
             problem, honest = self._found
-            if isinstance(self.validation, Real) and self.validation < 1:
-                # The chosen model itself has not seen these rows.
-                y, weight = problem.truth(problem.judged)
-            else:
-                honest = self._honest_scores(X, y, weight)
+            if not self._holds_out_share:
+                return self._best_threshold(FBeta(self.beta), X, y, weight, gains=gains, period=period)
+            # The chosen model itself has not seen these rows.
+            y, weight = problem.truth(problem.judged)
             return FBeta(self.beta).best_threshold(honest, y, weight, gains=gains, period=period).threshold
         finally:
             del self._found
-
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its score and what each feature adds to it (see :mod:`scarce.occlusion`)."""
-        check_is_fitted(self)
-        if len(self.classes_) > 2:
-            raise ValueError("explain is defined for two classes.")
-        return super().explain(X)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -50,8 +50,8 @@ class IMLKNN(LearnedKNN):
     Notes
     -----
     Features should be standardised. The honest score of a row is that among all other rows, after a map learned from
-    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only. In
-    :meth:`explain` a feature whose share is below 0 brings the two rows closer together, by way of the others.
+    the four fifths of the rows without it. `sample_weight` counts in the choice of the threshold only. The part
+    of a feature in the learned distance may be below 0: then it brings two rows closer together, by way of the others.
 
     References
     ----------

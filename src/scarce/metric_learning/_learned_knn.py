@@ -24,8 +24,8 @@ class LearnedKNN(GammaKNN):
     metric_transform_: RareMetric
     _multi_class = False
 
-    def _parts(self, side: str, difference: FloatArray) -> FloatArray:
-        if (side == "positive") not in self._transformed:
+    def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray:
+        if code not in self._transformed:
             return difference**2
         learned = self.metric_transform_.components_
-        return difference * (learned.T @ (learned @ difference))
+        return difference * (difference @ learned.T @ learned)

@@ -14,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, Labels, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._search import ClassFit, RowsByClass
+from scarce.explanation import Explanation, distance_effects
+from scarce.neighbors._search import ClassFit, RowsByClass, merge_by_class
 
 __all__ = ["CCNND"]
 
@@ -41,7 +42,8 @@ class CCNND(RareEventClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, 0 or a number next to it.
     pos_label : label, default=None
-        The class to find; None is the rarer one of those stored. In a stream that may change, so name it.
+        The class to find; None is the rarer one of those stored. In a stream that may change, so name it. A class that
+        is alone is the negative one unless it is named here.
 
     Attributes
     ----------
@@ -127,7 +129,8 @@ class CCNND(RareEventClassifier):
     ) -> Self:
         """Add rows. New classes may appear at any time.
 
-        Predictions need two classes, but the first call may bring one.
+        As long as there is one class, every row is predicted to be of it. The score is then that of two classes, with a
+        share of 0 and the usual distance for the class that is not there; see `pos_label` for which of them that is.
 
         Parameters
         ----------
@@ -262,6 +265,7 @@ class CCNND(RareEventClassifier):
     def _warn_of_small(self, which: BoolArray, stacklevel: int) -> None:
         for label, n in zip(self.classes_[which], self.class_count_[which], strict=True):
             instead = f"{n - 1} are compared" if n > 1 else "the distance to the nearest row of another class is taken"
+            instead = instead if len(self.classes_) > 1 or n > 1 else "there is no distance to compare"
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a class needs {self.n_neighbors + 1} rows, and class {label} has "
                 f"{n}: {instead}.",
@@ -318,10 +322,8 @@ class CCNND(RareEventClassifier):
         return np.array([1 - positive, positive])
 
     def _score(self, X: NDArray) -> FloatArray:
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes; it has {self.classes_.tolist()}."
-            )
+        if not len(self.classes_):
+            raise ValueError(f"{type(self).__name__} has no rows left. Call partial_fit with some before it predicts.")
         return self._combine(self._stored.compare(X, self.n_jobs))
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
@@ -335,6 +337,10 @@ class CCNND(RareEventClassifier):
     def _combine(self, found: ClassFit) -> FloatArray:
         counts, ratio = found.counts, found.ratio
         sizes = np.maximum(found.sizes, 1)
+        if len(self.classes_) == 1:
+            sign = 1 if self.pos_label is not None and self.pos_label == self.classes_[0] else -1
+            # As below, with no share and the usual distance for the other class.
+            return sign * ((counts + (1 - ratio) / (1 + ratio) / 4) / (2 * sizes))[:, 0]
         if len(self.classes_) > 2:
             # The place in the order of the tie-breaks comes after the share, and the relative distance after both.
             order = np.lexsort((np.broadcast_to(-sizes, ratio.shape), ratio), axis=1)
@@ -349,6 +355,18 @@ class CCNND(RareEventClassifier):
         finer = np.divide(far - near, far + near, out=np.zeros(len(ratio)), where=far + near > 0)
         return (difference + finer / 4) / (2 * n_negative * n_positive)
 
+    def predict(self, X: MatrixLike) -> Labels:
+        """Return the class of each row."""
+        if len(getattr(self, "classes_", ())) != 1:
+            return super().predict(X)
+        return np.repeat(self.classes_, len(self._check_X(X, reset=False)))
+
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
+        """Return a share for each class; see :meth:`RareEventClassifier.predict_proba`. A class that is alone has 1."""
+        if len(getattr(self, "classes_", ())) != 1:
+            return super().predict_proba(X)
+        return np.ones((len(self._check_X(X, reset=False)), 1))
+
     def _positive_share(self, score: FloatArray) -> FloatArray:
         # (1 + p⁺ - p⁻) / 2 at the default threshold; around another, each side is stretched from 1/2 to its end.
         threshold = self.threshold_
@@ -357,37 +375,34 @@ class CCNND(RareEventClassifier):
         beyond = score - threshold
         return np.clip(0.5 + 0.5 * beyond / np.where(beyond > 0, 1 - threshold, 1 + threshold), 0, 1)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row how it fits each class.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                With more than two classes a list, one for each.
-            classes : list of dict
-                For each class its `label`; `share`, how many of its rows have their nearest farther off;
-                `relative_distance`, the mean of the row's distances beside their mean within the class, where 1 is
-                usual; and `neighbors`, the nearest rows by their number in the order of arrival, with distances.
-        """
-        X = self._check_X(X, reset=False).astype(np.float64)
-        out: list[dict[str, Any]] = [{"score": score, "classes": []} for score in self._score(X).tolist()]
-        for code, label in enumerate(self.classes_.tolist()):
-            rows, spread = self._stored.classes[code], self._stored.spread(code)
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        X = X.astype(np.float64)
+        alone = len(self.classes_) == 1
+        own = code if code is not None else np.full(len(X), 0 if alone else self._sides[1])
+        found, parts, shares = [], [], []
+        for rows, spread in ((rows, self._stored.spread(c)) for c, rows in enumerate(self._stored.classes)):
             distance, place = rows.kneighbors(X, len(spread.vectors))
-            counts, ratio = spread.beside(distance)
-            for i, row in enumerate(out):
-                near = zip(rows.number[place[:, i]].tolist(), distance[:, i].tolist(), strict=True)
-                row["classes"].append(
-                    {
-                        "label": label,
-                        "share": float(counts[i] / (2 * rows.n)),
-                        "relative_distance": float(ratio[i]),
-                        "neighbors": [{"row": n, "distance": d} for n, d in near],
-                    }
-                )
-        return out
+            found.append((distance.T, rows.number[place.T]))
+            parts.append((X - rows.rows(place[0])) ** 2)
+            shares.append(spread.beside(distance)[0] / (2 * rows.n))
+        at, of_class, share = np.arange(len(X)), np.stack(parts, axis=1), np.column_stack(shares)
+        near = merge_by_class(found, list(range(len(found))), sum(number.shape[1] for _, number in found))
+        neighbours = (X, near.number, self.classes_[near.code], near.distance)
+        if alone:
+            return Explanation.from_neighbours(*neighbours, **known)
+        # The other class that the row fits best; of equals the nearest.
+        others = np.lexsort((of_class.sum(axis=2), -share), axis=1)
+        other = np.where(others[:, 0] == own, others[:, 1], others[:, 0])
+        known["rule"] = [
+            f"{share[i, a]:.1%} of the rows of class {self.classes_[a]} have their nearest farther off, "
+            f"{share[i, b]:.1%} of those of class {self.classes_[b]}"
+            for i, (a, b) in enumerate(zip(own, other, strict=True))
+        ]
+        effects = distance_effects(of_class[at, own], of_class[at, other])
+        return Explanation.from_neighbours(*neighbours, effects=effects, **known)
+
+    def _keep_usual(self, X: Rows) -> None:
+        """Keep nothing: rows come and go, and one that is forgotten must not be found in a file."""
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._base import describe, voters
+from scarce.explanation import Explanation
+from scarce.neighbors._base import contrast, explain_near, voters
 from scarce.neighbors._search import TINY, ClassIndex, Neighbors, merge_by_number, nearest_by_class
 
 __all__ = ["ClassConfidenceKNN"]
@@ -177,22 +178,12 @@ class ClassConfidenceKNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its neighbours and the share of each in the vote.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                With more than two classes, a list.
-            neighbors : list of {"row", "class", "distance", "share"}
-                The training rows by their number in `X` of `fit`, the nearest first.
-        """
-        X = self._check_X(X, reset=False)
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
         near, vote, _ = self._votes_at(X)
-        neighbors = describe(self, near, share=softmax(vote, axis=1))
-        return [{"score": s, "neighbors": n} for s, n in zip(self._score(X).tolist(), neighbors, strict=True)]
+        share = softmax(vote, axis=1)
+        # Votes against the positive class count below 0; with several classes, votes for others do not count.
+        signed = np.where(near.code == 1, share, -share) if code is None else share * (near.code == code[:, None])
+        return explain_near(self, X, code, near, signed, effects=contrast(self, X, code), **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._typing import FloatArray, IntArray, Label, Threshold
-from scarce.neighbors._base import ROUNDING, SEARCH, bounded_ratio
+from scarce.explanation import Explanation
+from scarce.neighbors._base import (
+    ROUNDING,
+    SEARCH,
+    additive_power,
+    bounded_ratio,
+    differences,
+    explain_near,
+    ratio_effects,
+)
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote
 
@@ -96,13 +105,29 @@ class DuplicatedKNN(Vote):
         """The number of copies of each positive row."""
         return _copies(self.index_.class_sizes)
 
-    def _rate(self, X: NDArray, skip: IntArray | None, sizes: IntArray) -> FloatArray:
+    def _orders(self, sizes: IntArray) -> tuple[int, int]:
+        """Return which negative and which positive row, from the nearest, decide."""
         copies = _copies(sizes)
         k = min(self.n_neighbors, int(copies * sizes[1] + sizes[0]))
         needed = k // 2 + 1
-        positive = self.index_.kth_distance(X, 1, -(-needed // copies), skip)
-        negative = self.index_.kth_distance(X, 0, k - needed + 1, skip)
-        return bounded_ratio(negative, positive)
+        return k - needed + 1, -(-needed // copies)
+
+    def _rate(self, X: NDArray, skip: IntArray | None, sizes: IntArray) -> FloatArray:
+        distances = [self.index_.kth_distance(X, code, k, skip) for code, k in enumerate(self._orders(sizes))]
+        return bounded_ratio(*distances)
+
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        found = self._nearest(X)
+        near = found._replace(
+            distance=np.where(self._votes(found, self.index_.class_sizes) > 0, found.distance, np.inf)
+        )
+        power = additive_power(self.metric, self.p)
+        if power is None:
+            return explain_near(self, X, code, near, **known)
+        orders = enumerate(self._orders(self.index_.class_sizes))
+        numbers = [self.index_.kneighbors(X, c, order)[1][:, -1] for c, order in orders]
+        negative, positive = (np.abs(differences(self.index_, X, number)) ** power for number in numbers)
+        return explain_near(self, X, code, near, **ratio_effects(known["score"], positive, negative, power), **known)
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.5 * (1 - ROUNDING)

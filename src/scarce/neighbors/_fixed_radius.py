@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import BoolArray, FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._search import ClassIndex, RowTiles
+from scarce.explanation import Explanation
+from scarce.neighbors._base import contrast, explain_near, labels_by_code
+from scarce.neighbors._search import ClassIndex, RowTiles, merge_by_class
 
 __all__ = ["SAME", "AllInside", "FixedRadius", "Inside"]
 
@@ -48,8 +50,8 @@ class FixedRadius(RareEventClassifier):
     }
     _multi_class = True
     _score_is_ratio = True
-    # What decides, by name, for explanations; and whether the fallback decides between equals too.
-    _deciders: ClassVar[str] = "votes"
+    # The rows that decide, for explanations; and whether the fallback decides between equals too.
+    _deciders: ClassVar[str] = "training rows nearer than"
     _fallback_on_ties: ClassVar[bool] = False
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -92,7 +94,7 @@ class FixedRadius(RareEventClassifier):
 
     def _weights(self, distance: FloatArray, code: int) -> FloatArray:
         """Return the weights of rows of a class in its support."""
-        return np.ones(len(distance))
+        return np.ones(distance.shape)
 
     def _score(self, X: NDArray) -> FloatArray:
         return self._judge(self._inside(X, None))
@@ -130,48 +132,35 @@ class FixedRadius(RareEventClassifier):
             return score
         return np.where(winner == 1, np.maximum(score[:, 1], np.nextafter(0.5, 1)), np.minimum(score[:, 1], 0.5))
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the rows inside the radius that decided about it.
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        inside, sizes = self._inside(X, None), self.index_.class_sizes
+        total = inside.support.sum(axis=1, keepdims=True)
+        # The nearest row of each class where none is inside.
+        votes = np.where(total > 0, inside.votes, 1).astype(np.intp)
+        own = np.ones(len(X), dtype=np.intp) if code is None else code
+        found, shares = [], []
+        for c in range(len(sizes)):
+            distance, number = self.index_.kneighbors(X, c, min(_NAMED, int(sizes[c])))
+            there = np.arange(number.shape[1]) < votes[:, [c]]
+            share = self._weights(distance, c) / np.where(total > 0, total, np.inf)
+            found.append((np.where(there, distance, np.inf), number))
+            shares.append(np.where(own[:, None] == c, share, 0.0))
+        near = merge_by_class(found, list(range(len(sizes))), _NAMED * len(sizes))
+        order = np.argsort(np.hstack([distance for distance, _ in found]), axis=1, kind="stable")
+        effects = np.take_along_axis(np.hstack(shares), order, axis=1)
+        known["rule"] = self._rules_met(inside, own, np.broadcast_to(known["label"], len(X)))
+        return explain_near(self, X, code, near, effects, effects=contrast(self, X, code), **known)
 
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-            decided_by : {"votes", "forces", "nearest", "negative"}
-                Either of the last two where the rule did not decide and `fallback` did.
-            positive_votes, negative_votes : int
-                The number of training rows of both classes inside the radius, or that vote.
-            positives, negatives : list of {"row", "distance", "share"}
-                The nearest of them by their number in `X` of `fit`, up to ten of each class, with their shares of all
-                votes or forces. Where there was none, the nearest row of each class, with a share of 0.
-        """
-        X = self._check_X(X, reset=False)
-        if len(self.classes_) > 2:
-            raise ValueError("explain is defined for two classes.")
-        inside = self._inside(X, None)
-        score = self._judge(inside)
-        share, total = _shares(inside.support), inside.support.sum(axis=1)
-        found = [self.index_.kneighbors(X, code, min(_NAMED, self.index_.class_sizes[code])) for code in (0, 1)]
-        out = []
-        for i in range(len(X)):
-            draw = self._fallback_on_ties and abs(share[i, 1] - share[i, 0]) <= SAME
-            explanation: dict[str, Any] = {
-                "score": float(score[i]),
-                "decided_by": self.fallback if draw or total[i] == 0 else self._deciders,
-            }
-            for code, side in ((1, "positive"), (0, "negative")):
-                votes = int(inside.votes[i, code])
-                shown = slice(votes if total[i] > 0 else 1)
-                distance, number = found[code][0][i, shown], found[code][1][i, shown]
-                shares = self._weights(distance, code) / total[i] if total[i] > 0 else np.zeros(len(distance))
-                explanation[f"{side}_votes"] = votes
-                explanation[f"{side}s"] = [
-                    {"row": int(n), "distance": float(d), "share": float(s)}
-                    for n, d, s in zip(number, distance, shares, strict=True)
-                ]
-            out.append(explanation)
-        return out
+    def _rules_met(self, inside: Inside, own: IntArray, labels: NDArray) -> list[str]:
+        """Return how each row was decided, in words."""
+        radius, default = f"{self.radius_:.4g}", labels_by_code(self)[self._precedence[0]]
+        decider = "the nearest one decides" if self.fallback == "nearest" else f"the class is {default}"
+        return [
+            f"{votes[c]:.0f} of the {votes.sum():.0f} {self._deciders} {radius} are of class {label}"
+            if votes.any()
+            else f"no training row is nearer than {radius}, so that {decider}"
+            for votes, c, label in zip(inside.votes, own, labels, strict=True)
+        ]
 
 
 class AllInside(FixedRadius):

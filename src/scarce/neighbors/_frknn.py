@@ -68,6 +68,8 @@ class FRKNN(FixedRadius):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
 
+    _deciders = "nearest training rows within"
+
     def __init__(
         self,
         n_neighbors: int = 5,

@@ -15,10 +15,30 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._base import ROUNDING, SEARCH, bounded_ratio, voters
-from scarce.neighbors._search import ClassIndex, TransformedIndex, best_gammas, lazy_f1_threshold, vote_scores
+from scarce.explanation import Explanation
+from scarce.neighbors._base import (
+    ROUNDING,
+    SEARCH,
+    additive_power,
+    bounded_ratio,
+    contrast,
+    differences,
+    explain_near,
+    ratio_effects,
+    voters,
+)
+from scarce.neighbors._search import (
+    TINY,
+    ClassIndex,
+    TransformedIndex,
+    best_gammas,
+    lazy_f1_threshold,
+    merge_by_class,
+    precedence,
+    vote_scores,
+)
 
 __all__ = ["GammaKNN"]
 
@@ -221,8 +241,8 @@ class GammaKNN(RareEventClassifier):
             sizes = self.index_.class_sizes
             by_ratio = self.gamma == "class_ratio"
             return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
-        if self.metric_transform is not None:
-            honest = self._honest_scores(X, y, sample_weight)
+        if self.metric_transform is not None or self._splits_are_given:
+            honest = self._compute_honest_scores(X, y, sample_weight)
             return lazy_f1_threshold(honest.__getitem__, honest, y, sample_weight, self._threshold_range)
         rows = np.arange(len(X))
         positive = self.index_.kth_distance(X, 1, self._positive_order, rows)
@@ -266,53 +286,37 @@ class GammaKNN(RareEventClassifier):
             return self._gammas
         return self.threshold_ / (1 - self.threshold_) if self.threshold_ < 1 else np.inf
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the neighbours that decided its score.
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        codes = list(range(len(self.index_.class_sizes)))
+        found = [self.index_.kneighbors(X, c, self._k) for c in codes]
+        if code is None:
+            near = merge_by_class(found, codes, 2 * self._k)
+            negative, positive = found[0][1][:, self._negative_order - 1], found[1][1][:, self._positive_order - 1]
+            shares = self._shares(X, negative, positive, known["score"])
+            return explain_near(self, X, code, near, **shares, **known)
+        order = precedence(self.index_.class_sizes, self.tie).tolist()
+        scaled = [(np.maximum(found[c][0], TINY) * self.gamma_[c], found[c][1]) for c in order]
+        near = merge_by_class(scaled, order, self._k)
+        votes = (near.code == code[:, None]) / self._k
+        near = near._replace(distance=near.distance / self.gamma_[near.code])
+        return explain_near(self, X, code, near, votes, effects=contrast(self, X, code, self.gamma_), **known)
 
-        Returns
-        -------
-        list of dict, one for each row, with the keys
+    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> dict[str, Any]:
+        """Return the effects of the features, given the rows that decided; nothing where these cannot be known."""
+        power = additive_power(self.metric, self.p)
+        if power is None:
+            return {}
+        to_positive = self._parts(1, differences(self.index_, X, positive), power)
+        to_negative = self._parts(0, differences(self.index_, X, negative), power)
+        if to_positive is None or to_negative is None:
+            return {}
+        return ratio_effects(score, to_positive, to_negative, power)
 
-            score : float
-                As `score_samples` gives it.
-            positives, negatives : list of {"row", "distance"}
-                The nearest training rows of both classes by their number in `X` of `fit`, up to `n_neighbors`.
-            positive_share, negative_share : dict of float by feature name
-                How much each feature contributes to the squared distance to the two rows that made the score: the
-                j-th nearest positive and the (k-j+1)-th nearest negative. Low for positive and high for negative
-                means that the feature makes the row look positive. Absent for metrics other than Minkowski's with
-                p = 2, and for the distances of a `metric_transform`.
-        """
-        X = self._check_X(X, reset=False)
-        if len(self.classes_) > 2:
-            raise ValueError("explain is defined for two classes.")
-        score = self._score(X)
-        found = {
-            "positive": (self.index_.kneighbors(X, 1, self._k), self._positive_order),
-            "negative": (self.index_.kneighbors(X, 0, self._k), self._negative_order),
-        }
-        euclidean = self.metric == "euclidean" or (self.metric == "minkowski" and self.p == 2)
-        out = []
-        for i, row in enumerate(X):
-            explanation: dict[str, Any] = {"score": float(score[i])}
-            for side, ((distance, number), order) in found.items():
-                explanation[side + "s"] = [
-                    {"row": int(n), "distance": float(d)} for n, d in zip(number[i], distance[i], strict=True) if n >= 0
-                ]
-                decider = number[i, order - 1]
-                if euclidean and decider >= 0:
-                    parts = self._parts(side, row.astype(np.float64) - self.index_.row(decider))
-                    if parts is not None:
-                        shares = parts / (parts.sum() or 1.0)
-                        explanation[side + "_share"] = dict(zip(self._feature_names, shares.tolist(), strict=True))
-            out.append(explanation)
-        return out
-
-    def _parts(self, side: str, difference: FloatArray) -> FloatArray | None:
-        """Return the part of each feature in a squared distance; None where a transform leaves no features to name."""
-        if self.metric_transform is not None and (side == "positive") in self._transformed:
+    def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray | None:
+        """Return the part of each feature in powers of distances; None where a transform leaves no features to name."""
+        if self.metric_transform is not None and code in self._transformed:
             return None
-        return difference**2
+        return np.abs(difference) ** power
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -77,7 +77,6 @@ class GFRNN(AllInside):
     array([0, 1])
     """
 
-    _deciders = "forces"
     _fallback_on_ties = True
 
     def _inside(self, X: NDArray, skip: IntArray | None) -> Inside:

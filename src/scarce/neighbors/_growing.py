@@ -9,15 +9,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
-from scarce._typing import BoolArray, FloatArray, IntArray, MatrixLike
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.base import RareEventClassifier
-from scarce.neighbors._base import one_fewer
-from scarce.neighbors._search import ClassIndex, RowBoxes
+from scarce.explanation import Explanation
+from scarce.neighbors._base import contrast, explain_near, one_fewer
+from scarce.neighbors._search import ClassIndex, RowBoxes, merge_by_class
 
 __all__ = ["Growing", "Walk"]
+
+
+# Rows of each class that an explanation names.
+_NAMED = 10
 
 
 class Walk(NamedTuple):
@@ -91,47 +95,15 @@ class Growing(RareEventClassifier):
             out[rows] = self._posterior(self._walk(X[rows], sizes, code, rows), sizes)[2]
         return out
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the neighbourhood that it was judged by.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                That of `score_samples`.
-            probability : float
-                The estimated probability of the positive class.
-            adjusted : bool
-                Whether positive rows are so frequent in the neighbourhood that the estimate was raised.
-            radius : float
-                The distance to the last positive row that was needed.
-            n_positives, n_negatives : int
-                The rows of both classes in the neighbourhood.
-            positives, negatives : list of {"row", "distance"}
-                The nearest training rows of both classes by their number in `X` of `fit`, up to `n_neighbors`.
-        """
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        sizes = self.index_.class_sizes
-        walk = self._walk(X, sizes)
-        probability, adjusted, score = self._posterior(walk, sizes)
-        nearest = {
-            "positives": self.index_.kneighbors(X, 1, min(self.n_neighbors, sizes[1])),
-            "negatives": self.index_.kneighbors(X, 0, min(self.n_neighbors, sizes[0])),
-        }
-        return [
-            {
-                "score": float(score[i]),
-                "probability": float(probability[i]),
-                "adjusted": bool(adjusted[i]),
-                "radius": float(walk.radius[i]),
-                "n_positives": int(walk.positives[i]),
-                "n_negatives": int(walk.negatives[i]),
-                **{
-                    side: [{"row": int(r), "distance": float(d)} for d, r in zip(distance[i], row[i], strict=True)]
-                    for side, (distance, row) in nearest.items()
-                },
-            }
-            for i in range(len(X))
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        walk = self._walk(X, self.index_.class_sizes)
+        found = []
+        for c, inside in ((1, walk.positives), (0, walk.negatives)):
+            distance, number = self.index_.kneighbors(X, c, min(_NAMED, int(self.index_.class_sizes[c])))
+            found.append((np.where(np.arange(distance.shape[1]) < inside[:, None], distance, np.inf), number))
+        near = merge_by_class(found, [1, 0], 2 * _NAMED)
+        known["rule"] = [
+            f"{p} of the {p + n} training rows within {r:.4g} are of class {known['label']}"
+            for p, n, r in zip(walk.positives, walk.negatives, walk.radius, strict=True)
         ]
+        return explain_near(self, X, code, near, effects=contrast(self, X, code), **known)

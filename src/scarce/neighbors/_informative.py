@@ -12,9 +12,10 @@ from scipy.special import logsumexp
 from sklearn.metrics import f1_score
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._base import describe, voters
+from scarce.explanation import Explanation
+from scarce.neighbors._base import contrast, explain_near, voters
 from scarce.neighbors._search import (
     SPARE,
     SURE,
@@ -114,7 +115,7 @@ class InformativeKNN(RareEventClassifier):
     >>> from scarce.neighbors import InformativeKNN
     >>> X, y = make_classification(400, weights=[0.9], random_state=0)
     >>> model = InformativeKNN(gamma=0.1).fit(X, y)
-    >>> [row["row"] for row in model.explain(X[:1])[0]["neighbors"] if row["votes"]]
+    >>> [near.row for near in model.explain(X[:1]).neighbours[0] if near.effect]
     [0]
     """
 
@@ -228,24 +229,16 @@ class InformativeKNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its neighbours, the most informative first.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                With more than two classes, a list.
-            neighbors : list of {"row", "class", "distance", "informativeness", "votes"}
-                The training rows by their number in `X` of `fit`, with their distance times their factor, and
-                whether they are among those that vote.
-        """
-        X = self._check_X(X, reset=False)
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
         near, informativeness = self._informative(X, None)
-        votes = np.broadcast_to(np.arange(self._k) < self.n_informative, near.number.shape)
-        neighbors = describe(self, near, informativeness=informativeness, votes=votes)
-        return [{"score": s, "neighbors": n} for s, n in zip(self._score(X).tolist(), neighbors, strict=True)]
+        casts = (np.arange(self._k) < self.n_informative) & (near.number >= 0)
+        known_sum = np.where(casts, informativeness, 0.0).sum(axis=1, keepdims=True)
+        votes = np.where(casts, 1 + 0.5 * informativeness / (1 + known_sum), 0.0)
+        if code is None:
+            votes = np.where(near.code == 1, votes, -votes)
+        else:
+            votes = votes * (near.code == code[:, None]) / votes.sum(axis=1, keepdims=True)
+        return explain_near(self, X, code, near, votes, effects=contrast(self, X, code), **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

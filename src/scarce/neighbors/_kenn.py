@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._base import labels_by_code, one_fewer, upper_limit, voters
+from scarce.explanation import Explanation
+from scarce.neighbors._base import contrast, explain_near, one_fewer, upper_limit, voters
 from scarce.neighbors._search import ClassIndex, Neighbors, RowBoxes, merge_by_class, nearest_shifted
 
 __all__ = ["KENN"]
@@ -180,39 +180,13 @@ class KENN(RareEventClassifier):
         k = min(self.n_neighbors, len(X))
         return (k // 2 + 0.5) / k
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the neighbours that voted.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                That of `score_samples`.
-            neighbors : list of {"row", "distance", "radius", "label"}
-                The training rows that voted by their number in `X` of `fit`, the nearest surface first.
-        """
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        score, found = self._vote(X, self.index_.class_sizes, self.radii_)
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        found = self._vote(X, self.index_.class_sizes, self.radii_)[1]
         radius = np.zeros(self.index_.class_sizes.sum())
         radius[self._numbers] = self.radii_
-        labels = labels_by_code(self).tolist()
-        return [
-            {
-                "score": float(score[i]),
-                "neighbors": [
-                    {
-                        "row": int(number),
-                        "distance": float(d + radius[number]),
-                        "radius": float(radius[number]),
-                        "label": labels[code],
-                    }
-                    for d, number, code in zip(*(part[i] for part in found), strict=True)
-                ],
-            }
-            for i in range(len(X))
-        ]
+        near = found._replace(distance=found.distance + radius[found.number])  # to the rows, not to their surfaces
+        votes = found.code / found.code.shape[1]
+        return explain_near(self, X, code, near, votes, effects=contrast(self, X, code), **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

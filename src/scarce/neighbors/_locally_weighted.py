@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.neighbors._search import ClassIndex, Listed, list_classes, nearest_by_class, search_classes
+from scarce.explanation import Explanation
+from scarce.neighbors._base import differences, explain_near
+from scarce.neighbors._search import ClassIndex, Listed, Neighbors, list_classes, nearest_by_class, search_classes
 
 __all__ = ["LocallyWeightedNN"]
 
@@ -106,32 +108,31 @@ class LocallyWeightedNN(RareEventClassifier):
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the nearest row of each class.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                As `score_samples` gives it.
-            positive, negative : {"row", "distance", "weight"}
-                The training row by its number in `X` of `fit`, its plain distance and its weight.
-        """
-        X = self._check_X(X, reset=False)
-        found = nearest_by_class(self.index_, X, 1, self.weights_)[1][:, :, 0]
-        out = []
-        for query, score, rows in zip(X.astype(np.float64), self._score(X).tolist(), found.tolist(), strict=True):
-            explanation: dict[str, Any] = {"score": score}
-            for side, row in zip(("negative", "positive"), rows, strict=True):
-                distance = float(np.linalg.norm(query - self.index_.row(row)))
-                explanation[side] = {"row": row, "distance": distance, "weight": float(self.weights_[row])}
-            out.append(explanation)
-        return out
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        number = nearest_by_class(self.index_, X, 1, self.weights_)[1][:, :, 0]
+        parts = [differences(self.index_, X, rows) ** 2 for rows in number.T]
+        plain = np.sqrt(np.stack([part.sum(axis=1) for part in parts], axis=1))
+        near = Neighbors(plain, number, np.broadcast_to([0, 1], number.shape))
+        negative, positive = (self.weights_[rows, None] ** 2 * part for rows, part in zip(number.T, parts, strict=True))
+        return explain_near(self, X, code, near, **_log_ratio_effects(known["score"], positive, negative), **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls()
+
+
+def _log_ratio_effects(score: FloatArray, to_positive: FloatArray, to_negative: FloatArray) -> dict[str, Any]:
+    """Share log(d⁻ / d⁺) out to the features in proportion to their parts in d⁻² - d⁺².
+
+    Where both distances are 0 the weights of the two rows make the score, and the base value is the score.
+    """
+    gap, total = (to_negative - to_positive).sum(axis=1), (to_negative + to_positive).sum(axis=1)
+    usable = np.isfinite(total) & (total > 0)
+    # Where the two are all but equal, log(d⁻ / d⁺) is (d⁻² - d⁺²) / (d⁻² + d⁺²).
+    differ = usable & (np.abs(gap) > 1e-9 * total)
+    size = np.divide(score, gap, out=np.divide(1.0, total, out=np.zeros(len(gap)), where=usable), where=differ)
+    effects = np.where(usable[:, None], to_negative - to_positive, 0.0) * size[:, None]
+    return {"effects": effects, "base_value": np.where(usable, 0.0, score), "additive": True}
 
 
 def _shares(y: IntArray, sample_weight: FloatArray | None) -> FloatArray:

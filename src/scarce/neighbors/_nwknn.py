@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce.neighbors._base import contrast
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote, margin
 
@@ -101,12 +102,22 @@ class NWKNN(Vote):
         self.threshold = threshold
         self.pos_label = pos_label
 
-    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
-        X = super()._check_X(X, reset=reset)
+    def _directions(self, X: NDArray) -> NDArray:
+        """Return the rows as they are searched."""
         if self.similarity != "cosine":
             return X
         # On the unit sphere d² = 2 - 2 cos. Rows of zeros have a direction of their own, at right angles to all.
         return np.column_stack((normalize(X), ~X.any(axis=1)))
+
+    def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
+        super()._fit(self._directions(X), y, sample_weight)
+
+    def _nearest(self, X: NDArray, skip: IntArray | None = None) -> Neighbors:
+        return super()._nearest(self._directions(X), skip)
+
+    def _contrast(self, X: NDArray, code: IntArray | None) -> FloatArray | None:
+        effects = contrast(self, self._directions(X), code)
+        return None if effects is None else effects[:, : self.n_features_in_]
 
     def _weights(self, sizes: IntArray) -> FloatArray:
         return (sizes[sizes > 0].min() / np.maximum(sizes, 1)) ** (1 / self.c)

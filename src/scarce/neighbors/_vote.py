@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray, MatrixLike
+from scarce._typing import FloatArray, IntArray
 from scarce.base import RareEventClassifier
-from scarce.neighbors._base import ROUNDING, labels_by_code, one_fewer, voters
+from scarce.explanation import Explanation
+from scarce.neighbors._base import ROUNDING, contrast, explain_near, one_fewer, voters
 from scarce.neighbors._search import ClassIndex, Neighbors, merge_by_class, precedence
 
 __all__ = ["Vote", "margin"]
@@ -71,35 +71,20 @@ class Vote(RareEventClassifier):
         votes = self._votes(found, sizes)
         return np.stack([np.where(found.code == code, votes, 0.0).sum(axis=1) for code in range(len(sizes))], axis=1)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row the neighbours that voted.
-
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                With more than two classes a list, one for each class.
-            neighbors : list of {"row", "distance", "label", "vote"}
-                The training rows that voted, by their number in `X` of `fit`, the nearest first, and how much the
-                vote counted.
-        """
-        check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        score, found = self._score(X), self._nearest(X)
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        found = self._nearest(X)
         votes = self._votes(found, self.index_.class_sizes)
-        labels = labels_by_code(self).tolist()
-        return [
-            {
-                "score": score[i].tolist(),
-                "neighbors": [
-                    {"row": int(number), "distance": float(distance), "label": labels[code], "vote": float(vote)}
-                    for distance, number, code, vote in zip(*(part[i] for part in found), votes[i], strict=True)
-                    if vote > 0
-                ],
-            }
-            for i in range(len(X))
-        ]
+        near = found._replace(distance=np.where(votes > 0, found.distance, np.inf))  # the others had no part
+        # Votes against the positive class count below 0; with several classes, votes for others do not count.
+        signed = np.where(found.code == 1, votes, -votes) if code is None else votes * (found.code == code[:, None])
+        total = signed.sum(axis=1)
+        size = np.divide(known["score"], total, out=np.ones(len(total)), where=total != 0)
+        effects = self._contrast(X, code)
+        return explain_near(self, X, code, near, signed * size[:, None], effects=effects, **known)
+
+    def _contrast(self, X: NDArray, code: IntArray | None) -> FloatArray | None:
+        """Return how much each feature speaks for the class by its part in distances."""
+        return contrast(self, X, code)
 
 
 def margin(sums: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from scarce._typing import FloatArray, MatrixLike
 from scarce.objectives import Objective, get_objective
-from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
+from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable, last_step
 from scarce.plotting._threshold import name_of
 from scarce.sampling import ResampledGammaKNN
 
@@ -33,7 +33,8 @@ class GammaPlaneDisplay(AxesDisplay):
     """The value of an objective over the γ of real and the γ of synthetic positives, as a heat map.
 
     The pair in use is marked, and so is (1, 1), which is the plain k-NN vote on the resampled rows. Make one with
-    :meth:`from_estimator`; the parameters become attributes.
+    :meth:`from_estimator` for test rows, or with :meth:`from_training` for the rows on which the pair was chosen; the
+    parameters become attributes.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class GammaPlaneDisplay(AxesDisplay):
     >>> from scarce.sampling import ResampledGammaKNN
     >>> X, y = make_classification(500, weights=[0.9], flip_y=0.02, random_state=0)
     >>> model = ResampledGammaKNN(random_state=0).fit(X, y)
-    >>> display = GammaPlaneDisplay.from_estimator(model, X, y)
+    >>> display = GammaPlaneDisplay.from_training(model, X, y)
     >>> bool(display.marks["in use"].value >= display.values.max())
     True
     >>> plt.close(display.figure_)
@@ -102,14 +103,14 @@ class GammaPlaneDisplay(AxesDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the map of a fitted estimator from honest predictions of its training rows.
+        """Draw the map of a fitted estimator on test rows; nothing is fitted.
 
         Parameters
         ----------
-        estimator : ResampledGammaKNN
+        estimator : ResampledGammaKNN, or a pipeline that ends in one
             Fitted. The pair that it uses is marked.
         X, y : array-like
-            The rows it was fitted on, and their classes. Each is predicted by rows resampled without it.
+            Rows that it was not fitted on, and their classes. For those that it was, see :meth:`from_training`.
         objective : str or Objective, default="f1"
             What to draw: a name or an object of :mod:`scarce.objectives`.
         sample_weight : array-like, optional
@@ -125,8 +126,59 @@ class GammaPlaneDisplay(AxesDisplay):
         -------
         display
         """
+        model = last_step(estimator)
+        check_drawable(cls, model, ResampledGammaKNN, OF_PIPELINE)
+        rows = X if model is estimator else estimator[:-1].transform(X)
+        display = cls._of_rows(model, rows, y, get_objective(objective), sample_weight, resolution, training=False)
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_training(
+        cls,
+        estimator: ResampledGammaKNN,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        objective: str | Objective = "f1",
+        sample_weight: ArrayLike | None = None,
+        resolution: int = 80,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the map of a fitted estimator from honest predictions of its training rows.
+
+        Each row is predicted by rows that are resampled without it. This is the map on which the pair was chosen.
+
+        Parameters
+        ----------
+        estimator : ResampledGammaKNN
+            Fitted. The pair that it uses is marked.
+        X, y : array-like
+            The rows it was fitted on, and their classes.
+        objective, sample_weight, resolution, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        display
+        """
         check_drawable(cls, estimator, ResampledGammaKNN, OF_PIPELINE)
-        objective = get_objective(objective)
+        display = cls._of_rows(estimator, X, y, get_objective(objective), sample_weight, resolution, training=True)
+        display.objective_name += " on honest predictions"
+        return display.plot(ax, **kwargs)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        estimator: ResampledGammaKNN,
+        X: MatrixLike,
+        y: ArrayLike,
+        objective: Objective,
+        sample_weight: ArrayLike | None,
+        resolution: int,
+        *,
+        training: bool,
+    ) -> Self:
         marked = {
             "in use": (estimator.gamma_real_, estimator.gamma_synthetic_),
             "plain k-NN": (1.0, 1.0),
@@ -143,16 +195,17 @@ class GammaPlaneDisplay(AxesDisplay):
             np.concatenate((synthetic[:-1] + synthetic[1] / 2, used[:, 1])),
             objective=objective,
             sample_weight=sample_weight,
+            training=training,
         )
         worth = values.diagonal()[resolution:]
         marks = {name: (*pair, float(value)) for (name, pair), value in zip(marked.items(), worth, strict=True)}
         shown = values[:resolution, :resolution]
-        return cls(real, synthetic, shown, marks=marks, objective_name=name_of(objective)).plot(ax, **kwargs)
+        return cls(real, synthetic, shown, marks=marks, objective_name=name_of(objective))
 
     def _draw(self, **kwargs: Any) -> None:
         style = {"cmap": "viridis", "rasterized": True, **kwargs}
         self.mesh_ = self.ax_.pcolormesh(self.gamma_real, self.gamma_synthetic, self.values.T, **style)
-        self.figure_.colorbar(self.mesh_, ax=self.ax_, label=f"{self.objective_name} on honest predictions")
+        self.figure_.colorbar(self.mesh_, ax=self.ax_, label=self.objective_name)
         right, top = self.gamma_real[-1], self.gamma_synthetic[-1]
         for (name, mark), (color, marker) in zip(self.marks.items(), _MARKS * len(self.marks), strict=False):
             worth = "not allowed" if np.isnan(mark.value) else f"{mark.value:.3g}"

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from scarce._sweep import check_gains
-from scarce._typing import Estimator, MatrixLike
+from scarce._typing import Estimator, FloatArray, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
-from scarce.plotting._display import check_drawable, pyplot
+from scarce.plotting._display import OF_PIPELINE, check_drawable, last_step, pyplot
 from scarce.plotting._threshold import ThresholdCurveDisplay
 from scarce.profit import BayesProfitClassifier, Gains, MenuEntry, profit_menu
 from scarce.profit._gains import gain_of_flagging
@@ -23,13 +23,14 @@ __all__ = ["ProfitCurveDisplay", "ProfitMenuDisplay"]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
 _REFERENCES = (("#000000", "--"), ("#009E73", "-."), ("#E69F00", (0, (1, 1))), ("#CC79A7", (0, (5, 1, 1, 1))))
+_ADVICE = "Of anything else, give the scores of rows that it did not see to from_scores."
 _RATES = (("precision", "#0072B2", "o"), ("recall", "#D55E00", "s"), ("f1", "#009E73", "^"))
 
 
 class ProfitCurveDisplay:
     """The profit at every threshold of a score, beside that of perfect decisions and of other rules.
 
-    Make one with :meth:`from_estimator` or :meth:`from_scores`; the parameters become attributes.
+    Make one with :meth:`from_estimator`, :meth:`from_training` or :meth:`from_scores`. The parameters are attributes.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ class ProfitCurveDisplay:
     >>> from scarce.profit import BayesProfitClassifier, Gains
     >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
     >>> gains = Gains(fn="-80 * max(x0, 1)", fp=-5)
-    >>> model = BayesProfitClassifier(LogisticRegression()).fit(X, y, gains=gains)
-    >>> display = ProfitCurveDisplay.from_estimator(model, X, y, gains)
+    >>> model = BayesProfitClassifier(LogisticRegression()).fit(X[:1000], y[:1000], gains=gains)
+    >>> display = ProfitCurveDisplay.from_estimator(model, X[1000:], y[1000:], gains)
     >>> sorted(display.references)
     ['perfect decisions', 'row by row']
     >>> plt.close(display.figure_)
@@ -84,19 +85,19 @@ class ProfitCurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the curve of a fitted estimator from the honest scores of its training rows.
+        """Draw the curve of a fitted estimator on test rows; nothing is fitted.
 
         Parameters
         ----------
-        estimator : RareEventClassifier
+        estimator : RareEventClassifier, or a pipeline that ends in one
             Fitted. Its threshold is marked; of a :class:`~scarce.profit.BayesProfitClassifier` the rule that decides
             row by row is drawn too.
         X, y : array-like
-            The rows it was fitted on, and their classes. Each is scored by a model that did not see it.
+            Rows that it was not fitted on, and their classes. For those that it was, see :meth:`from_training`.
         gains : array-like of shape (n_samples, 4) or (4,), or Gains
-            What each outcome (tp, fp, tn, fn) of a row earns.
+            What each outcome (tp, fp, tn, fn) of these rows earns.
         sample_weight : array-like, optional
-            As in the estimator's `fit`.
+            The weights of these rows.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
         **kwargs
@@ -106,22 +107,68 @@ class ProfitCurveDisplay:
         -------
         display
         """
-        advice = "Of anything else, give the scores of rows that it did not see to from_scores."
-        check_drawable(cls, estimator, RareEventClassifier, advice)
+        model = last_step(estimator)
+        check_drawable(cls, model, RareEventClassifier, _ADVICE)
+        table = gains(X) if callable(gains) else gains
+        return cls._of_model(model, estimator.score_samples(X), y, table, sample_weight, ax, kwargs)
+
+    @classmethod
+    def from_training(
+        cls,
+        estimator: RareEventClassifier,
+        X: MatrixLike,
+        y: ArrayLike,
+        gains: ArrayLike | Gains,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a fitted estimator from the honest scores of its training rows.
+
+        Each row is scored by a model that did not see it, for which copies of the estimator may have to be fitted.
+
+        Parameters
+        ----------
+        estimator : RareEventClassifier
+            Fitted.
+        X, y : array-like
+            The rows it was fitted on, and their classes.
+        gains, sample_weight, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        display
+        """
+        check_drawable(cls, estimator, RareEventClassifier, OF_PIPELINE)
         table = gains(X) if callable(gains) else gains
         honest = estimator.honest_scores(X, y, sample_weight, table)
+        return cls._of_model(estimator, honest, y, table, sample_weight, ax, kwargs)
+
+    @classmethod
+    def _of_model(
+        cls,
+        model: RareEventClassifier,
+        scores: FloatArray,
+        y: ArrayLike,
+        table: ArrayLike,
+        sample_weight: ArrayLike | None,
+        ax: Any,
+        style: dict[str, Any],
+    ) -> Self:
         decisions = {}
-        if isinstance(estimator, BayesProfitClassifier):
-            decisions["row by row"] = gain_of_flagging(check_gains(table, len(honest)), honest) > 0
+        if isinstance(model, BayesProfitClassifier):
+            decisions["row by row"] = gain_of_flagging(check_gains(table, len(scores)), scores) > 0
         return cls.from_scores(
-            honest,
-            column_or_1d(y) == estimator.pos_label_,
+            scores,
+            column_or_1d(y) == model.pos_label_,
             table,
-            thresholds={"in use": estimator.threshold_},
+            thresholds={"in use": model.threshold_},
             decisions=decisions,
             sample_weight=sample_weight,
             ax=ax,
-            **kwargs,
+            **style,
         )
 
     @classmethod
@@ -208,7 +255,7 @@ class ProfitCurveDisplay:
 class ProfitMenuDisplay:
     """Profit, precision and recall against the cost of a false positive.
 
-    Make one with :meth:`from_estimator`, or from a menu that is at hand; the parameters become attributes.
+    Make one with :meth:`from_training`, or from a menu that is at hand; the parameters become attributes.
 
     Parameters
     ----------
@@ -244,7 +291,7 @@ class ProfitMenuDisplay:
     >>> X, y = make_classification(2000, weights=[0.95], random_state=0)
     >>> gains = Gains(tn=10, fn=-80, fp="10 - zeta", zeta=5)
     >>> model = BayesProfitClassifier(LogisticRegression())
-    >>> display = ProfitMenuDisplay.from_estimator(model, X, y, gains, [5, 20, 40])
+    >>> display = ProfitMenuDisplay.from_training(model, X, y, gains, [5, 20, 40])
     >>> display.menu[2].precision > display.menu[0].precision
     True
     >>> plt.close(display.figure_)
@@ -255,7 +302,7 @@ class ProfitMenuDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(
+    def from_training(
         cls,
         estimator: Estimator,
         X: MatrixLike,
@@ -267,7 +314,11 @@ class ProfitMenuDisplay:
         cv: Any = 5,
         axes: Any = None,
     ) -> Self:
-        """Make the menu and draw it; parameters as for :func:`~scarce.profit.profit_menu`, and `axes` to draw in."""
+        """Make the menu of training rows, by cross-validation, and draw it.
+
+        Parameters are as for :func:`~scarce.profit.profit_menu`, which fits copies of the estimator, and `axes` to
+        draw in.
+        """
         pyplot()  # the menu may take long, so a missing library is reported first
         menu = profit_menu(estimator, X, y, gains, values, constant=constant, cv=cv)
         return cls(menu, "ζ" if constant == "zeta" else constant).plot(axes)

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.utils import column_or_1d
 
-from scarce._typing import Estimator, FloatArray, MatrixLike, Rows
+from scarce._typing import Estimator, FloatArray, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
-from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
+from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable, last_step, pyplot
 
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay", "name_of"]
 
@@ -34,7 +33,7 @@ class Mark(NamedTuple):
 class ThresholdCurveDisplay(AxesDisplay):
     """The value of an objective at every threshold of a score, exactly.
 
-    Make one with :meth:`from_estimator` or :meth:`from_scores`; the parameters become attributes.
+    Make one with :meth:`from_estimator`, :meth:`from_training` or :meth:`from_scores`. The parameters are attributes.
 
     Parameters
     ----------
@@ -69,9 +68,12 @@ class ThresholdCurveDisplay(AxesDisplay):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from scarce import TunedThreshold
     >>> from scarce.plotting import ThresholdCurveDisplay
-    >>> X, y = make_classification(500, weights=[0.9], random_state=0)
-    >>> model = TunedThreshold(LogisticRegression(), threshold="f2").fit(X, y)
-    >>> display = ThresholdCurveDisplay.from_estimator(model, X, y, objective="f2")
+    >>> X, y = make_classification(1000, weights=[0.9], random_state=0)
+    >>> model = TunedThreshold(LogisticRegression(), threshold="f2").fit(X[:500], y[:500])
+    >>> display = ThresholdCurveDisplay.from_estimator(model, X[500:], y[500:], objective="f2")
+    >>> bool(display.marks["in use"].value <= display.values.max())
+    True
+    >>> display = ThresholdCurveDisplay.from_training(model, X[:500], y[:500], objective="f2", ax=display.ax_)
     >>> bool(display.marks["in use"].value == display.values.max())
     True
     >>> plt.close(display.figure_)
@@ -105,19 +107,19 @@ class ThresholdCurveDisplay(AxesDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the curve of a fitted estimator from the honest scores of its training rows.
+        """Draw the curve of a fitted estimator on test rows; nothing is fitted.
 
         Parameters
         ----------
-        estimator : RareEventClassifier
+        estimator : RareEventClassifier, or a pipeline that ends in one
             Fitted. The threshold that it uses is marked.
         X, y : array-like
-            The rows it was fitted on, and their classes. Each is scored by a model that did not see it.
+            Rows that it was not fitted on, and their classes. For those that it was, see :meth:`from_training`.
         objective : str or Objective, default="f1"
             What to draw: a name or an object of :mod:`scarce.objectives`. It need not be the one that chose the
             threshold.
         sample_weight, gains, period : array-like, optional
-            As in the estimator's `fit`.
+            Of these rows, as in the estimator's `fit`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure if not given.
         **kwargs
@@ -127,18 +129,62 @@ class ThresholdCurveDisplay(AxesDisplay):
         -------
         display
         """
-        check_drawable(cls, estimator, cls._draws, OF_PIPELINE)
+        model = last_step(estimator)
+        check_drawable(cls, model, cls._draws, OF_PIPELINE)
         return cls.from_scores(
-            estimator.honest_scores(X, y, sample_weight, gains),
-            column_or_1d(y) == estimator.pos_label_,
+            estimator.score_samples(X),
+            column_or_1d(y) == model.pos_label_,
             objective=objective,
-            thresholds=cls._thresholds_of(estimator, X, y),
+            thresholds=cls._thresholds_of(model),
             sample_weight=sample_weight,
             gains=gains,
             period=period,
             ax=ax,
             **kwargs,
         )
+
+    @classmethod
+    def from_training(
+        cls,
+        estimator: RareEventClassifier,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        objective: str | Objective = "f1",
+        sample_weight: ArrayLike | None = None,
+        gains: ArrayLike | None = None,
+        period: ArrayLike | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a fitted estimator from the honest scores of its training rows.
+
+        Each row is scored by a model that did not see it, for which copies of the estimator may have to be fitted.
+        This is the curve on which an objective chose the threshold. The estimator itself is not changed.
+
+        Parameters
+        ----------
+        estimator : RareEventClassifier
+            Fitted. The threshold that it uses is marked.
+        X, y : array-like
+            The rows it was fitted on, and their classes.
+        objective, sample_weight, gains, period, ax, **kwargs
+            As for :meth:`from_estimator`.
+
+        Returns
+        -------
+        display
+        """
+        check_drawable(cls, estimator, cls._draws, OF_PIPELINE)
+        display = cls._of_scores(
+            estimator.honest_scores(X, y, sample_weight, gains),
+            column_or_1d(y) == estimator.pos_label_,
+            get_objective(objective),
+            cls._thresholds_of(estimator),
+            {"sample_weight": sample_weight, "gains": gains, "period": period},
+        )
+        display.objective_name += " on honest scores"
+        return display.plot(ax, **kwargs)
 
     @classmethod
     def from_scores(
@@ -171,22 +217,33 @@ class ThresholdCurveDisplay(AxesDisplay):
         -------
         display
         """
-        objective = get_objective(objective)
-        extra: dict[str, Any] = {"gains": gains, "period": period}
-        values = objective.curve(scores, y, sample_weight, **extra).value[::-1]
+        columns = {"sample_weight": sample_weight, "gains": gains, "period": period}
+        return cls._of_scores(scores, y, get_objective(objective), thresholds, columns).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_scores(
+        cls,
+        scores: ArrayLike,
+        y: ArrayLike,
+        objective: Objective,
+        thresholds: Mapping[str, float] | None,
+        columns: dict[str, Any],
+    ) -> Self:
+        pyplot()
+        values = objective.curve(scores, y, **columns).value[::-1]
         distinct = np.unique(column_or_1d(scores).astype(np.float64))
         low, high = cls._bounds
         if distinct[0] < low or distinct[-1] > high:
             raise ValueError(f"{cls.__name__} needs scores between {low:g} and {high:g}.")
         if thresholds is None:
-            thresholds = {"best": objective.best_threshold(scores, y, sample_weight, **extra).threshold}
+            thresholds = {"best": objective.best_threshold(scores, y, **columns).threshold}
         # A row whose score equals the threshold is negative, so a new value holds from the score itself onwards.
         marks = {
             name: (float(cls._on_axis(threshold)), float(values[np.searchsorted(distinct, threshold, side="right")]))
             for name, threshold in thresholds.items()
         }
         edges = cls._on_axis(np.concatenate(([low], distinct, [high])))
-        return cls(edges, values, marks=marks, objective_name=name_of(objective)).plot(ax, **kwargs)
+        return cls(edges, values, marks=marks, objective_name=name_of(objective))
 
     def _draw(self, **kwargs: Any) -> None:
         left, right = self._limits()
@@ -200,14 +257,14 @@ class ThresholdCurveDisplay(AxesDisplay):
             label = f"{self._symbol} = {mark.at:.3g} ({name}): {worth}"
             self.ax_.axvline(at, color=color, linestyle=":", linewidth=1)
             self.ax_.plot(at, mark.value, color=color, marker=marker, linestyle=":", label=label, clip_on=False)
-        self.ax_.set(xlabel=self._axis_name, ylabel=f"{self.objective_name} on honest scores", xlim=(left, right))
+        self.ax_.set(xlabel=self._axis_name, ylabel=self.objective_name, xlim=(left, right))
         if not (self.values < 0).any():
             self.ax_.set_ylim(bottom=0)
         if self.ax_.get_legend_handles_labels()[0]:
             self.ax_.legend(framealpha=1)
 
     @classmethod
-    def _thresholds_of(cls, estimator: Estimator, X: Rows, y: ArrayLike) -> dict[str, float]:
+    def _thresholds_of(cls, estimator: Estimator) -> dict[str, float]:
         return {"in use": estimator.threshold_}
 
     @staticmethod
@@ -224,8 +281,9 @@ class ThresholdCurveDisplay(AxesDisplay):
 class GammaPathDisplay(ThresholdCurveDisplay):
     """The value of an objective at every γ of γk-NN, exactly and from one neighbour search.
 
-    The γ in use is marked, and so is γ = 1, which is the plain k-NN vote. Make one with :meth:`from_estimator`, or
-    with :meth:`from_scores` from honest scores that are at hand; the parameters become attributes.
+    The γ in use is marked, and so is γ = 1, which is the plain k-NN vote. Make one with :meth:`from_estimator` for test
+    rows, with :meth:`from_training` for the rows on which γ was chosen, or with :meth:`from_scores`; the parameters
+    become attributes.
 
     Parameters
     ----------
@@ -256,7 +314,7 @@ class GammaPathDisplay(ThresholdCurveDisplay):
     >>> from scarce.plotting import GammaPathDisplay
     >>> X, y = make_classification(1000, weights=[0.95], flip_y=0.02, random_state=0)
     >>> model = GammaKNN().fit(X, y)
-    >>> display = GammaPathDisplay.from_estimator(model, X, y)
+    >>> display = GammaPathDisplay.from_training(model, X, y)
     >>> bool(display.marks["in use"].at == model.gamma_)
     True
     >>> plt.close(display.figure_)
@@ -268,10 +326,8 @@ class GammaPathDisplay(ThresholdCurveDisplay):
     _symbol = "γ"
 
     @classmethod
-    def _thresholds_of(cls, estimator: Estimator, X: Rows, y: ArrayLike) -> dict[str, float]:
-        # Fitted anew, since the threshold of γ = 1 depends on how ties are broken; this costs no neighbour search.
-        plain = clone(estimator).set_params(gamma=1.0, threshold="default").fit(X, y)
-        return {**super()._thresholds_of(estimator, X, y), "plain k-NN": plain.threshold_}
+    def _thresholds_of(cls, estimator: Estimator) -> dict[str, float]:
+        return {**super()._thresholds_of(estimator), "plain k-NN": estimator._threshold_of(1.0)}
 
     @staticmethod
     def _on_axis(threshold: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -55,6 +56,13 @@ class ProfitClassifier(RareEventClassifier):
 
     @contextmanager
     def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[ArrayLike | None]:
+        if gains is None:
+            warnings.warn(
+                f"Without gains {type(self).__name__} maximises accuracy: every right decision earns 1. Pass what each "
+                "outcome of a row earns: fit(X, y, gains=Gains(tp=…, fp=…, tn=…, fn=…)), or an array of these four "
+                "columns.",
+                stacklevel=4,  # of `fit`, which enters the context
+            )
         table = check_learnable(_RIGHT_EARNS_ONE if gains is None else gains, n_samples)
         if (table[:, 0] == table[:, 3]).all() and (table[:, 1] == table[:, 2]).all():
             raise ValueError(

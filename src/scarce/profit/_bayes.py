@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import HasMethods, StrOptions
 from scarce._typing import Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce.explanation import Unit
 from scarce.objectives import Profit
-from scarce.occlusion import usual_rows
 from scarce.profit._base import ProfitClassifier, gains_of_rows
 from scarce.profit._gains import bayes_threshold, gain_of_flagging
 from scarce.tuned import TunedThreshold
@@ -40,9 +40,9 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         The map from scores to probabilities: an increasing step function; a logistic curve, which needs fewer
         positives; or none, for a classifier that is calibrated. Fitted on scores of rows by models that did not
         see them.
-    cv : int, default=5
-        The number of folds that give these scores; fewer if a class has fewer rows. A forest fitted with
-        ``oob_score=True`` needs none.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give these scores; fewer than the number if a class has fewer rows. A forest fitted with
+        ``oob_score=True`` needs none, unless a splitter or `groups` are given.
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, and one threshold for all rows where `predict` is not given their gains: the most
         profitable one on honest scores. Anything else is one threshold for all rows; see
@@ -96,7 +96,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         estimator: Estimator,
         calibration: str | None = "isotonic",
         *,
-        cv: int = 5,
+        cv: Any = 5,
         threshold: Threshold = "default",
         pos_label: Label = None,
     ) -> None:
@@ -110,15 +110,21 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         plain = TunedThreshold(self.estimator, cv=self.cv)
         plain._fit(X, y, sample_weight)
         self.estimator_ = plain.estimator_
-        self._background = usual_rows(X)
         self.calibrator_ = None
         self._is_probability = hasattr(self.estimator_, "predict_proba")
         self._out_of_fold = None
         if self.calibration is not None:
-            self._out_of_fold = plain._honest_scores(X, y, sample_weight)
+            plain._metadata = self._metadata._replace(cv=None)
+            self._out_of_fold = plain._compute_honest_scores(X, y, sample_weight)
             self.calibrator_ = self._calibrator(self._out_of_fold, y, sample_weight)
 
     def _calibrator(self, scores: FloatArray, y: IntArray, sample_weight: FloatArray | None) -> Any:
+        tested = np.isfinite(scores)  # a split by time never tests the earliest rows
+        scores, y, sample_weight = scores[tested], y[tested], None if sample_weight is None else sample_weight[tested]
+        if len(np.unique(y)) < 2:
+            raise ValueError(
+                "The splits of cv test rows of one class only, which calibrates nothing. Use other splits."
+            )
         if self.calibration == "isotonic":
             return IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y, sample_weight)
         return LogisticRegression(C=np.inf).fit(self._log_odds(scores)[:, None], y, sample_weight)
@@ -139,13 +145,17 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
     def _score(self, X: Rows) -> FloatArray:
         return self._calibrated(self.calibrator_, super()._score(X))
 
+    @property
+    def _score_unit(self) -> Unit:
+        return "probability"
+
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         scores = self._out_of_fold
         if scores is None:
             return super()._honest_scores(X, y, sample_weight)
         # The scores are honest already; the calibration of a row must not know its class either.
         honest = np.empty(len(y))
-        for train, test in self._folds(int(np.bincount(y).min())).split(scores, y):
+        for train, test in self._splits(y):
             weight = None if sample_weight is None else sample_weight[train]
             honest[test] = self._calibrated(self._calibrator(scores[train], y[train], weight), scores[test])
         return honest
@@ -154,8 +164,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         gains = self._gains
         if (gains == gains[0]).all():
             return float(bayes_threshold(gains[:1])[0])
-        honest = self._honest_scores(X, y, sample_weight)
-        return Profit().best_threshold(honest, y, sample_weight, gains=gains).threshold
+        return self._best_threshold(Profit(), X, y, sample_weight, gains=gains)
 
     def expected_gain(self, X: MatrixLike, gains: GainsLike) -> FloatArray:
         """Return the expected gain of calling each row positive instead of negative: the worth of a check."""

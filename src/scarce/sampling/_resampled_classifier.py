@@ -14,7 +14,6 @@ from sklearn.utils import Tags
 from scarce._sklearn import HasMethods, StrOptions
 from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
 from scarce.base import RareEventClassifier
-from scarce.occlusion import usual_rows
 from scarce.sampling._prior import correct_prior
 from scarce.sampling._resample import SAMPLERS, resample
 from scarce.tuned import TunedThreshold
@@ -39,8 +38,9 @@ class ResampledClassifier(TunedThreshold):
         For a sampler by name, or one whose own is None. The estimator has its own.
     threshold : "default", str, Objective or float, default="default"
         "default" is the F1-optimal threshold; see :class:`~scarce.base.RareEventClassifier`.
-    cv : int, default=5
-        How many folds give the honest scores, with the resampling inside each; fewer if a class has fewer rows.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give the honest scores, with the resampling inside each; fewer than the number if a class has
+        fewer rows.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -86,7 +86,7 @@ class ResampledClassifier(TunedThreshold):
         *,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        cv: int = 5,
+        cv: Any = 5,
         pos_label: Label = None,
     ) -> None:
         super().__init__(estimator, threshold=threshold, cv=cv, pos_label=pos_label)
@@ -102,7 +102,6 @@ class ResampledClassifier(TunedThreshold):
         if len(np.unique(rows.y)) < 2:
             raise ValueError(f"sampler={self.sampler!r} left rows of one class only. Take a sampler that removes less.")
         self.estimator_ = clone(self.estimator).fit(rows.X, rows.y, **self._fit_params(rows.sample_weight))
-        self._background = usual_rows(X)
         self.prior_ = float(np.average(y, weights=sample_weight))
         self.resampled_prior_ = float(np.average(rows.y, weights=rows.sample_weight))
 

@@ -10,13 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from scarce._sklearn import HasMethods, Interval, StrOptions
+from scarce._sklearn import HasMethods, Interval, StrOptions, check_sample_weight
 from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Threshold
 from scarce.base import RareEventClassifier
+from scarce.explanation import Explanation, neighbours
 from scarce.neighbors import ClassIndex
-from scarce.neighbors._base import voters
+from scarce.neighbors._base import additive_power, differences, labels_by_code, ratio_effects, voters
+from scarce.neighbors._search import merge_by_class
 from scarce.objectives import FBeta, Objective, get_objective
 from scarce.sampling._leave_out import There, leave_one_out, nearest_there
 from scarce.sampling._plane import ROUNDING, Near, best_pair, critical, plane
@@ -60,6 +63,9 @@ class ResampledGammaKNN(RareEventClassifier):
     threshold : "default", str, Objective or float, default="default"
         "default" is the threshold that the two γ stand for. An objective or a number moves both γ, at the ratio that is
         best for F1, or for the F-measure that `threshold` asks for; it excludes `gamma`.
+    cv : int, splitter of scikit-learn, iterable of splits or None, default=None
+        The folds that give the honest distances on which the two γ are chosen, with the resampling inside each. None
+        leaves out one row at a time where that is possible (see Notes) and no `groups` are given, and else takes 5.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -89,7 +95,7 @@ class ResampledGammaKNN(RareEventClassifier):
     This holds for the samplers by name, and for imbalanced-learn's random ones, ``EditedNearestNeighbours`` and
     ``TomekLinks``. Of other samplers it is not known which rows come or go with a row; there, honest distances come
     from stratified cross-fitting, 5 folds, with the resampling inside each. The honest scores of all rows share one
-    ratio of the two γ.
+    ratio of the two γ, unless a splitter or `groups` are given: then each fold has its own.
 
     `sample_weight` is how much a row counts in the choice of γ. It does not change the rows that a sampler makes.
 
@@ -119,6 +125,7 @@ class ResampledGammaKNN(RareEventClassifier):
         "metric": [str, callable],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
+        "cv": ["cv_object"],
     }
 
     def __init__(
@@ -133,6 +140,7 @@ class ResampledGammaKNN(RareEventClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        cv: Any = None,
         pos_label: Label = None,
     ) -> None:
         self.sampler = sampler
@@ -144,6 +152,7 @@ class ResampledGammaKNN(RareEventClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.threshold = threshold
+        self.cv = cv
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -152,10 +161,11 @@ class ResampledGammaKNN(RareEventClassifier):
         self.origin_ = steps[-1][1].origin
         self.index_ = self._index(steps[-1][1])
         if self.gamma is None:
-            near = self._honest_near(X, y, steps)
+            near, rows = self._honest_near(X, y, steps)
+            weight = None if sample_weight is None else sample_weight[rows]
             beta = self._beta()
-            self._gammas = best_pair(near, y, sample_weight, self.gamma_real_max, self.gamma_synthetic_max, beta)
-            self._honest: FloatArray | None = critical(near, self._ratio)
+            self._gammas = best_pair(near, y[rows], weight, self.gamma_real_max, self.gamma_synthetic_max, beta)
+            self._honest: FloatArray | None = self._honest_by_row(near, rows, len(y))
         else:
             self._gammas = self._given()
             self._honest = None
@@ -212,32 +222,35 @@ class ResampledGammaKNN(RareEventClassifier):
         # Of two rows at the query itself γ is to decide, so a distance of 0 becomes one that γ can scale.
         return Near(*(np.maximum(d, 1e-300) for d in (rival, real, synthetic)))
 
-    def _honest_near(self, X: NDArray, y: IntArray, steps: list[tuple[Any, State]]) -> Near:
-        """Measure each row among rows that were resampled without it."""
-        left = leave_one_out(steps, self.n_jobs)
+    def _honest_near(self, X: NDArray, y: IntArray, steps: list[tuple[Any, State]]) -> tuple[Near, IntArray]:
+        """Measure rows among rows that were resampled without them; return also which rows these are."""
+        left = leave_one_out(steps, self.n_jobs) if self.cv is None and self._metadata.groups is None else None
         if left is not None:
             rows, there = left
-            return self._measure(self._index(rows), X, there)
+            return self._measure(self._index(rows), X, there), np.arange(len(y))
         fewest = int(np.bincount(y).min())
         if fewest < 2:
             raise ValueError(
                 f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored by a model "
                 "that did not see it. Give more rows, or gamma as two numbers."
             )
-        j = self._needed
-        near = Near(np.empty(len(y)), np.empty((len(y), j)), np.empty((len(y), j)))
-        for train, test in self._folds(fewest).split(X, y):
-            index = self._index(self._resample(X[train], y[train])[-1][1])
-            for whole, part in zip(near, self._measure(index, X[test]), strict=True):
-                whole[test] = part
-        return near
+        splits = self._splits_to_learn(y)
+        parts = [
+            self._measure(self._index(self._resample(X[train], y[train])[-1][1]), X[test]) for train, test in splits
+        ]
+        return Near(*map(np.concatenate, zip(*parts, strict=True))), np.concatenate([test for _, test in splits])
+
+    def _honest_by_row(self, near: Near, rows: IntArray, n: int) -> FloatArray:
+        """Return the mean score of each row over its tests, NaN where there are none."""
+        total, tests = np.bincount(rows, critical(near, self._ratio), n), np.bincount(rows, minlength=n)
+        return np.divide(total, tests, out=np.full(n, np.nan), where=tests > 0)
 
     def _score(self, X: NDArray) -> FloatArray:
         return critical(self._measure(self.index_, X), self._ratio)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._honest is None:
-            return critical(self._honest_near(X, y, self._resample(X, y)), self._ratio)
+            return self._honest_by_row(*self._honest_near(X, y, self._resample(X, y)), len(y))
         return self._honest
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
@@ -266,60 +279,76 @@ class ResampledGammaKNN(RareEventClassifier):
         *,
         objective: str | Objective = "f1",
         sample_weight: ArrayLike | None = None,
+        training: bool = True,
     ) -> FloatArray:
-        """Return the value of an objective on honest predictions at each pair of γ.
+        """Return the value of an objective at each pair of γ.
 
         The estimator itself is not changed, and the rows are resampled as in `fit` if `random_state` is a number.
 
         Parameters
         ----------
         X, y : array-like
-            The training rows and their classes.
+            Rows and their classes.
         gamma_real, gamma_synthetic : array-like of shape (n_real,) and (n_synthetic,)
             The γ of real and of synthetic positives, above 0.
         objective : str or Objective, default="f1"
             A name or an object of :mod:`scarce.objectives`.
         sample_weight : array-like of shape (n_samples,), optional
             As in `fit`.
+        training : bool, default=True
+            Whether the rows are those of `fit`, each of which is then predicted by rows that are resampled without it.
+            Others are predicted by the fitted model.
 
         Returns
         -------
         ndarray of shape (n_real, n_synthetic)
             NaN where the objective does not allow the predictions.
         """
-        model = clone(self)
-        X, target, weight = model._start(X, y, sample_weight)
-        model._k = min(model.n_neighbors, len(X))
         axes = [column_or_1d(g, dtype=np.float64) for g in (gamma_real, gamma_synthetic)]
         if not all((axis > 0).all() for axis in axes):
             raise ValueError("gamma_real and gamma_synthetic must be above 0.")
-        near = model._honest_near(X, target, model._resample(X, target))
-        return plane(near, target, weight, get_objective(objective), *axes)
+        if not training:
+            return self._plane_of_new(X, y, sample_weight, get_objective(objective), axes)
+        model = clone(self)
+        X, target, weight = model._start(X, y, sample_weight)
+        model._k = min(model.n_neighbors, len(X))
+        near, rows = model._honest_near(X, target, model._resample(X, target))
+        weight = None if weight is None else weight[rows]
+        return plane(near, target[rows], weight, get_objective(objective), *axes)
 
-    def explain(self, X: MatrixLike) -> list[dict[str, Any]]:
-        """Return for each row its nearest rows of each kind.
+    def _plane_of_new(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        objective: Objective,
+        axes: list[FloatArray],
+    ) -> FloatArray:
+        check_is_fitted(self)
+        X, target = self._check_X(X, reset=False), (column_or_1d(y) == self.pos_label_).astype(np.intp)
+        check_consistent_length(X, target)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return plane(self._measure(self.index_, X), target, weight, objective, *axes)
 
-        Returns
-        -------
-        list of dict, one for each row, with the keys
-
-            score : float
-                As `score_samples` gives it.
-            positives, synthetic, negatives : list of {"row", "distance"}
-                The nearest rows of each kind, up to `n_neighbors`, by their number in `X` of `fit` and without γ. The
-                number of a row that was made up is None.
-        """
-        X = self._check_X(X, reset=False)
-        kinds = {"positives": _REAL, "synthetic": _SYNTHETIC, "negatives": _NEGATIVE}
-        found = {name: _nearest(self.index_, X, kind, self._k) for name, kind in kinds.items()}
-        out: list[dict[str, Any]] = []
-        for i, score in enumerate(self._score(X)):
-            explanation: dict[str, Any] = {"score": float(score)}
-            for name, (distance, number) in found.items():
-                near = [(float(d), int(self.origin_[n])) for d, n in zip(distance[i], number[i], strict=True) if n >= 0]
-                explanation[name] = [{"row": row if row >= 0 else None, "distance": d} for d, row in near]
-            out.append(explanation)
-        return out
+    def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
+        kinds = [_NEGATIVE, _REAL, _SYNTHETIC]
+        found = [_nearest(self.index_, X, kind, self._k) for kind in kinds]
+        near = merge_by_class(found, kinds, 3 * self._k)
+        labels = np.append(labels_by_code(self), self.pos_label_)[near.code]
+        origin = np.where(near.number >= 0, self.origin_[near.number], -1)
+        power = additive_power(self.metric, 2)
+        if power is None:
+            named = neighbours(origin, labels, near.distance)
+            return Explanation.from_occlusion(self._score, X, self._background, neighbours=named, **known)
+        # The positive row that decides, real or synthetic, at its distance as both γ scale it.
+        distance, row = (np.hstack([found[kind][i][:, : self._needed] for kind in kinds[1:]]) for i in (0, 1))
+        gamma = np.repeat([1.0, self._ratio], self._needed)
+        at = np.argsort(gamma * distance, axis=1, kind="stable")[:, self._needed - 1]
+        decider: IntArray = row[np.arange(len(X)), at].astype(np.intp)
+        rival = found[_NEGATIVE][1][:, self._k - self._needed]
+        positive, negative = (np.abs(differences(self.index_, X, row)) ** power for row in (decider, rival))
+        known |= ratio_effects(known["score"], gamma[at, None] ** power * positive, negative, power)
+        return Explanation.from_neighbours(X, origin, labels, near.distance, **known)
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -13,13 +13,12 @@ from sklearn.svm import SVC
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Threshold
 from scarce.base import RareEventClassifier
-from scarce.occlusion import ExplainsByOcclusion, usual_rows
 from scarce.sampling._resample import imblearn, resample
 
 __all__ = ["SDC"]
 
 
-class SDC(ExplainsByOcclusion, RareEventClassifier):
+class SDC(RareEventClassifier):
     """A support vector machine on SMOTE's rows, with a higher cost of errors on positives.
 
     SMOTE makes the few positives dense enough for the boundary to be well defined, and the costs push it away from
@@ -46,6 +45,9 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         For SMOTE.
     threshold : "default", str, Objective or float, default="default"
         "default" is 0; see :class:`~scarce.base.RareEventClassifier`.
+    cv : int, splitter of scikit-learn or iterable of splits, default=5
+        The folds that give the honest scores on which an objective chooses the threshold, with SMOTE inside each; fewer
+        than the number if a class has fewer rows.
     pos_label : label, default=None
         The class to find; None is the rarer one.
 
@@ -60,7 +62,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
 
     Notes
     -----
-    Honest scores come from stratified cross-fitting, 5 folds: to leave out one row at a time would take a machine for
+    Honest scores come from cross-fitting: to leave out one row at a time would take a machine for
     each. `sample_weight` multiplies the cost of a row; a synthetic row's weight lies between those of the two rows that
     it lies between.
 
@@ -86,6 +88,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "ratio": [StrOptions({"after", "before"})],
         "random_state": ["random_state"],
+        "cv": ["cv_object"],
     }
 
     def __init__(
@@ -99,6 +102,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         ratio: str = "after",
         random_state: RandomState = None,
         threshold: Threshold = "default",
+        cv: Any = 5,
         pos_label: Label = None,
     ) -> None:
         self.C = C
@@ -109,6 +113,7 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         self.ratio = ratio
         self.random_state = random_state
         self.threshold = threshold
+        self.cv = cv
         self.pos_label = pos_label
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
@@ -119,7 +124,6 @@ class SDC(ExplainsByOcclusion, RareEventClassifier):
         counted = np.bincount(rows.y if self.ratio == "after" else y)
         machine = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, class_weight={0: 1.0, 1: counted[0] / counted[1]})
         self.estimator_ = machine.fit(rows.X, rows.y, sample_weight=rows.sample_weight)
-        self._background = usual_rows(X)
 
     def _score(self, X: NDArray) -> FloatArray:
         return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)

@@ -6,6 +6,17 @@ from scarce.trees._meta_ap_forest import MetaAPForest
 from scarce.trees._profit_forest import ProfitForest
 from scarce.trees._profit_tree import ProfitTree
 from scarce.trees._ranking_forest import RankingForest
+from scarce.trees._sql import category_names, pipeline_to_sql
 from scarce.trees._tree_rank import TreeRank
 
-__all__ = ["APTree", "MetaAP", "MetaAPForest", "ProfitForest", "ProfitTree", "RankingForest", "TreeRank"]
+__all__ = [
+    "APTree",
+    "MetaAP",
+    "MetaAPForest",
+    "ProfitForest",
+    "ProfitTree",
+    "RankingForest",
+    "TreeRank",
+    "category_names",
+    "pipeline_to_sql",
+]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils import gen_even_slices
 
 from scarce._sklearn import Interval
 from scarce._typing import FloatArray, IntArray, Rows
-from scarce.occlusion import ExplainsByOcclusion, usual_rows
+from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, budget_threshold
-from scarce.trees._engine.sql import to_sql
+from scarce.trees._engine.shap import Effects, forest_effects
+from scarce.trees._engine.sql import Coded, Column, to_sql
+from scarce.trees._sql import WritesSQL
 
 __all__ = ["BLOCK", "TreeForest"]
 
 BLOCK = 16_384  # rows scored at a time: what a tree writes stays in the cache
 
 
-class TreeForest(ExplainsByOcclusion, TreeClassifier):
+class TreeForest(WritesSQL, TreeClassifier):
     """Trees grown on rows drawn with replacement; honest scores are out-of-bag."""
 
     n_estimators: int
@@ -65,7 +67,6 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
         self.trees_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._grow)(data, seed) for seed in self._tree_seeds
         )
-        self._background = usual_rows(data.X)
 
     def _score(self, X: Rows) -> FloatArray:
         return self._in_blocks(self._block_score, X)
@@ -109,10 +110,31 @@ class TreeForest(ExplainsByOcclusion, TreeClassifier):
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         honest = np.bincount(y).min() > 1
-        scores = self._honest_scores(X, y, sample_weight) if honest else self._score(X)
+        scores = self._compute_honest_scores(X, y, sample_weight) if honest else self._score(X)
         return budget_threshold(scores, self._budget(y, sample_weight), sample_weight)
 
-    def to_sql(self, quote: str = '"') -> str:
-        """Return the mean score of the trees as one SQL expression; see :meth:`APTree.to_sql`."""
-        check_is_fitted(self)
-        return to_sql(self.trees_, self._feature_names, quote=quote)
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        n_parts = min(len(X), 4 * effective_n_jobs(self.n_jobs))
+        # Rows are explained one by one, so that the parts do not change the answer.
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._leaf_effects)(X[part]) for part in gen_even_slices(len(X), n_parts)
+        )
+        effects = np.concatenate([part.effects for part in parts])
+        # The places of a row within its leaves are due to no feature.
+        within = known["score"] - self._in_blocks(self._leaf_score, X)
+        return Explanation.from_effects(X, effects, parts[0].base_value + within, **known)
+
+    @property
+    def _needs_background(self) -> bool:
+        return False
+
+    def _leaf_effects(self, X: Rows) -> Effects:
+        """Return the effects of the features on :meth:`_leaf_score`."""
+        return forest_effects([(tree.graph, tree.scores.value) for tree in self.trees_], X)
+
+    def _leaf_score(self, X: Rows) -> FloatArray:
+        """Return the score without the places of rows within leaves."""
+        return np.mean([tree.scores.value[tree.graph.apply(X)] for tree in self.trees_], axis=0)
+
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
+        return to_sql(self.trees_, columns)

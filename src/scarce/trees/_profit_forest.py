@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,11 +12,13 @@ from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import BoolArray, FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce.explanation import Unit
 from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._boosted import boost_in_turn
 from scarce.trees._engine import grow_tree
-from scarce.trees._engine.sql import to_sql
+from scarce.trees._engine.shap import Effects, forest_effects
+from scarce.trees._engine.sql import Coded, Column, double, to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
 from scarce.trees._path_weights import N_SIZES, fit_path_weights, steps_of_leaves
@@ -280,13 +282,28 @@ class ProfitForest(ProfitTrees, TreeForest):
         add_forest(X, self._added_nodes, added)
         return mean + self._constant + added
 
+    def _leaf_effects(self, X: Rows) -> Effects:
+        mean = super()._leaf_effects(X)
+        if self.stakes_ is None:
+            return mean
+        trees = [(tree.graph, tree.scores.value) for tree in (*self.boosted_, self.stakes_)]
+        added = forest_effects(trees, X, np.ones(len(trees)))
+        return Effects(mean.effects + added.effects, mean.base_value + self._constant + added.base_value)
+
+    def _leaf_score(self, X: Rows) -> FloatArray:
+        return self._block_score(X)  # rows of one leaf have the same score
+
+    @property
+    def _score_unit(self) -> Unit:
+        return "log-odds" if self.vote == "odds" else "score"
+
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.stakes_ is None or np.isnan(steps := self._out_of_fold).any():
             return super()._honest_scores(X, y, sample_weight)
         # The steps are honest already; the weights for a row must not know its class either.
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         log_odds = np.empty(len(y))
-        for train, test in self._folds(int(np.bincount(y).min())).split(steps, y):
+        for train, test in self._splits(y):
             path = fit_path_weights(steps[train], y[train] == 1, weight[train])
             log_odds[test] = steps[test] @ path.weight + path.constant
         return log_odds + self.stakes_.score(X)
@@ -302,14 +319,12 @@ class ProfitForest(ProfitTrees, TreeForest):
         # A share of trees may be 0 and 1, and half of the way on either side of the threshold is to be half of the way.
         return np.interp(score, [min(0, self.threshold_), self.threshold_, max(1, self.threshold_)], [0, 0.5, 1])
 
-    def to_sql(self, quote: str = '"') -> str:
-        """Return the score as one SQL expression; see :meth:`APTree.to_sql`."""
-        mean = super().to_sql(quote)
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
+        mean = super()._score_as_sql(columns)
         if self.stakes_ is None:
             return mean
-        constant = f"CAST({self._constant!r} AS DOUBLE)"
-        added = to_sql([*self.boosted_, self.stakes_], self._feature_names, quote=quote, mean=False)
-        return f"(({mean}) + {constant}) + ({added})"
+        added = to_sql([*self.boosted_, self.stakes_], columns, mean=False)
+        return f"(({mean}) + {double(self._constant)}) + ({added})"
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
+from scarce.trees._engine.sql import Coded, Column
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
 from scarce.trees._tree_rank import TreeRank
@@ -32,7 +34,7 @@ class RankingForest(TreeForest):
         "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
         of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
         mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
-        into no such group has its mean rank.
+        into no such group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
     max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
 categorical_features, tie_break
         See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
@@ -141,11 +143,18 @@ categorical_features, tie_break
         mean = ranks.mean(axis=1)
         return np.array([known.get(row.tobytes(), m) for row, m in zip(leaves, mean, strict=True)])
 
-    def to_sql(self, quote: str = '"') -> str:
-        """Return the mean of the trees as one SQL expression; a median or a consensus has none."""
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
         if self.aggregate in ("median_rank", "kemeny"):
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
-        return super().to_sql(quote)
+        return super()._score_as_sql(columns)
+
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+        explain = TreeClassifier._explain if self._needs_background else TreeForest._explain
+        return explain(self, X, code, **known)
+
+    @property
+    def _needs_background(self) -> bool:
+        return self.aggregate in ("median_rank", "kemeny")  # which are no sums of trees
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self.aggregate in ("mean_score", "mean_rank"):

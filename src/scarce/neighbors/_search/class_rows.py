@@ -252,8 +252,13 @@ class RowsByClass:
         """Return how far the rows of a class are apart; for a single row, how far the next of another class is."""
         own = self.classes[code]
         if own.spread is None:
-            own.spread = Spread.of(own.vectors if own.n > 1 else np.array([[self._outside(code, 0)[0][0]]]))
+            own.spread = Spread.of(own.vectors) if own.n > 1 else self._spread_of_one(code)
         return own.spread
+
+    def _spread_of_one(self, code: int) -> Spread:
+        outside = self._outside(code, 0)
+        # The only row of all has no usual distance: every row fits it, and relative distances are the distances.
+        return Spread.of(np.array([[outside[0][0]]])) if outside else Spread(np.array([[np.inf]]), 1.0)
 
     def _outside(self, code: int, place: int) -> list[tuple[float, int, int]]:
         """Return the two rows of other classes that are nearest to a row: their distances, codes and places."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from scarce._typing import BoolArray
 from scarce.trees._engine.boxes import Codes, Values, sides_of_test
-from scarce.trees._engine.format import describe, finite, number
+from scarce.trees._engine.format import Categories, describe, finite, number
 from scarce.trees._engine.tree import TIE_BREAKS, Graph, LeafScores
 
 __all__ = ["to_dict", "to_text"]
@@ -24,6 +24,7 @@ def to_text(
     scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
+    categories: Categories = None,
     width: int = 80,
 ) -> str:
     """Draw a tree, or one after the other the trees of a tree of trees.
@@ -40,13 +41,15 @@ def to_text(
         The scores of the leaves.
     missing : array-like of bool of shape (n_features,), optional
         The features for which the text shows where a missing value goes; all if not given.
+    categories : sequence of (sequence or None), optional
+        Of each feature the names of its codes, to be shown instead of them.
     width : int, default=80
         The longest line. Longer ones are shortened: first the condition, then the end.
     """
     show = np.ones(len(names), dtype=bool) if missing is None else np.asarray(missing, dtype=bool)
     return "\n".join(
         _shortened(_shortened(head, width - len(tail)) + tail, width)
-        for head, tail in _lines(graph, names, scores, show)
+        for head, tail in _lines(graph, names, scores, show, categories or [None] * len(names))
     )
 
 
@@ -54,7 +57,13 @@ def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 12)] + "…"
 
 
-def _lines(graph: Graph, names: Sequence[str], scores: LeafScores, show: BoolArray) -> Iterator[tuple[str, str]]:
+def _lines(
+    graph: Graph,
+    names: Sequence[str],
+    scores: LeafScores,
+    show: BoolArray,
+    categories: Sequence[Sequence[Any] | None],
+) -> Iterator[tuple[str, str]]:
     """Yield the lines, each as a head that may be shortened and a tail that must be seen."""
     for block, first in enumerate(graph.first.tolist()):
         if len(graph.first) > 1:
@@ -67,8 +76,11 @@ def _lines(graph: Graph, names: Sequence[str], scores: LeafScores, show: BoolArr
             if condition or ends:
                 yield "|   " * (depth - 1) + "|-- " * (depth > 0) + condition, tail if condition else tail[2:]
             if not ends:
-                name, show_missing = names[graph.feature[node]], bool(show[graph.feature[node]])
-                left, right = (describe(name, values, show_missing) for values in sides_of_test(graph, node))
+                feature = int(graph.feature[node])
+                left, right = (
+                    describe(names[feature], values, bool(show[feature]), categories[feature])
+                    for values in sides_of_test(graph, node)
+                )
                 stack += [(int(graph.right[node]), depth + 1, right), (int(graph.left[node]), depth + 1, left)]
 
 

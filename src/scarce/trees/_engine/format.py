@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from scarce.trees._engine.boxes import Codes, Interval, Values
 
-__all__ = ["describe", "finite", "number"]
+__all__ = ["Categories", "describe", "finite", "number"]
+
+# Of each feature the names of its codes, None for a feature of numbers; None if no feature has names.
+Categories = Sequence[Sequence[Any] | None] | None
 
 
 def number(x: float, digits: int = 6) -> str:
@@ -21,7 +28,7 @@ def finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
-def describe(name: str, values: Values, show_missing: bool = True) -> str:
+def describe(name: str, values: Values, show_missing: bool = True, categories: Sequence[Any] | None = None) -> str:
     """Return the condition that a feature has one of some values.
 
     Parameters
@@ -32,7 +39,11 @@ def describe(name: str, values: Values, show_missing: bool = True) -> str:
         The values.
     show_missing : bool, default=True
         Whether to add that a missing value is one of them.
+    categories : sequence, optional
+        The names of the codes 0, 1, …, to be shown instead of them.
     """
+    if categories is not None and isinstance(values, Interval):
+        return _describe_ordered(name, values, show_missing, categories)
     also = " (or missing)" if values.missing and show_missing else ""
     if isinstance(values, Interval):
         return _describe_interval(name, values, also)
@@ -43,8 +54,22 @@ def describe(name: str, values: Values, show_missing: bool = True) -> str:
         return f"{name} is not missing"
     # Unknown codes count as missing, so that "not in" would be wrong where missing values are kept out.
     if len(others.codes) < len(values.codes) and (values.missing or not show_missing):
-        return f"{name} not in {_braces(others)}{also}"
-    return f"{name} in {_braces(values)}{also}"
+        return f"{name} not in {_braces(others, categories)}{also}"
+    return f"{name} in {_braces(values, categories)}{also}"
+
+
+def _describe_ordered(name: str, values: Interval, show_missing: bool, categories: Sequence[Any]) -> str:
+    """Return the condition on a code that is compared like a number."""
+    inside = values.holds(np.arange(len(categories), dtype=np.float64))
+    if not inside.any() or (inside.all() and math.isinf(values.low)):
+        return describe(name, values, show_missing)
+    bits = sum(1 << code for code, is_in in enumerate(inside) if is_in != math.isinf(values.low))
+    braces = _braces(Codes(bits, len(categories)), categories)
+    also = " (or missing)" if values.missing and show_missing else ""
+    if not math.isinf(values.low):
+        return f"{name} in {braces}{also}"
+    # An encoder gives an unknown category a code below all others: it goes where the lowest codes go.
+    return f"{name} not in {braces}{also or (' (not missing)' if show_missing else '')}"
 
 
 def _describe_interval(name: str, values: Interval, also: str) -> str:
@@ -61,5 +86,6 @@ def _describe_interval(name: str, values: Interval, also: str) -> str:
     return f"{number(low, digits)} < {name} <= {number(high, digits)}{also}"
 
 
-def _braces(values: Codes) -> str:
-    return "{" + ", ".join(map(str, values.codes)) + "}"
+def _braces(values: Codes, categories: Sequence[Any] | None) -> str:
+    names = values.codes if categories is None else [categories[code] for code in values.codes]
+    return "{" + ", ".join(map(str, names)) + "}"

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from scarce._typing import BoolArray, IntArray
 from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
-from scarce.trees._engine.format import describe, finite, number
+from scarce.trees._engine.format import Categories, describe, finite, number
 from scarce.trees._engine.tree import Graph, LeafScores
 
-__all__ = ["Condition", "LeafRule", "compactness", "explain_rows", "ranked", "rules"]
+__all__ = ["Condition", "LeafRule", "RowRule", "compactness", "explain_rows", "ranked", "rules"]
 
 _LISTED = 12  # alternatives of a step that a text lists
 
@@ -148,8 +148,38 @@ class LeafRule:
                 yield f"    • … and {len(step) - _LISTED} more"
 
 
+@dataclass(frozen=True)
+class RowRule:
+    """The part of a rule that puts one row into its leaf.
+
+    Attributes
+    ----------
+    number : int
+        That of the rule in :func:`rules`.
+    conditions : tuple of Condition
+        What the row meets, and no row of another leaf.
+    rows : int
+        The training rows in the leaf.
+    share : float
+        The share of positives among them, by weight.
+    """
+
+    number: int
+    conditions: Conjunction
+    rows: int
+    share: float
+
+    def __str__(self) -> str:
+        return f"{_text(self.conditions)} (rule {self.number}: {self.share:.1%} of {self.rows} training rows positive)"
+
+
 def rules(
-    graph: Graph, names: Sequence[str], scores: LeafScores, *, missing: ArrayLike | None = None
+    graph: Graph,
+    names: Sequence[str],
+    scores: LeafScores,
+    *,
+    missing: ArrayLike | None = None,
+    categories: Categories = None,
 ) -> list[LeafRule]:
     """Return the rule of each final leaf, the highest score first.
 
@@ -170,6 +200,8 @@ def rules(
     missing : array-like of bool of shape (n_features,), optional
         The features that had missing values in training. Texts show for these alone what happens to a missing value;
         of all features if not given.
+    categories : sequence of (sequence or None), optional
+        Of each feature the names of its codes, which texts show instead of them.
 
     Returns
     -------
@@ -185,8 +217,8 @@ def rules(
         rule = LeafRule(
             number=place + 1,
             leaf=leaf,
-            always=_conditions(always, names, show),
-            any_of=tuple(tuple(_conditions(box, names, show) for box in step) for step in any_of),
+            always=_conditions(always, names, show, categories),
+            any_of=tuple(tuple(_conditions(box, names, show, categories) for box in step) for step in any_of),
             rows=int(counts[leaf]),
             weight=float(sums[leaf, 0]),
             positives=float(sums[leaf, 1]),
@@ -204,52 +236,32 @@ def explain_rows(
     scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
-) -> list[dict[str, Any]]:
+) -> list[RowRule]:
     """Return for each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
 
     They are those of the row's own path, without the tests that could have come out otherwise and led to the same leaf.
     Parameters are as in :func:`rules`.
-
-    Returns
-    -------
-    list of dict
-        One for each row, as plain data: "score", "rule" (the number of its rule in :func:`rules`, 1 for the best),
-        "because" (the conditions as one text), "conditions" (each with "feature", "value" and "condition"), and
-        "rows", "weight", "positives", "share" of the leaf in training.
     """
     partition = Partition(graph)
     show = _show_missing(names, missing)
-    order = ranked(scores)[2]
-    place = np.argsort(order)
+    place = np.argsort(ranked(scores)[2])
     sums, counts = graph.leaf_sums(), graph.leaf_counts()
     paths, path_of = np.unique(_ends_of_paths(graph, partition, X), axis=0, return_inverse=True)
-    by_path: list[tuple[dict[str, Any], Conjunction]] = []
+    by_path = []
     for path in paths.tolist():
         box: Box = {}
         for node in path:
             if node >= 0:
                 box = meet(box, partition.loose_box(node)) or {}
         leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
-        conditions = _conditions(box, names, show)
-        about = {
-            "rule": int(place[leaf]) + 1,
-            "because": _text(conditions),
-            "rows": int(counts[leaf]),
-            "weight": float(sums[leaf, 0]),
-            "positives": float(sums[leaf, 1]),
-            "share": float(sums[leaf, 1] / sums[leaf, 0]),
-        }
-        by_path.append((about, conditions))
-    score = np.zeros(len(X))
-    scores.add_to(score, graph, X)
-    rows = []
-    for i, path in enumerate(path_of.ravel().tolist()):
-        about, conditions = by_path[path]
-        because = [
-            {"feature": c.feature, "value": finite(float(X[i, c.column])), "condition": c.text} for c in conditions
-        ]
-        rows.append({"score": float(score[i]), **about, "conditions": because})
-    return rows
+        rule = RowRule(
+            number=int(place[leaf]) + 1,
+            conditions=_conditions(box, names, show, None),
+            rows=int(counts[leaf]),
+            share=float(sums[leaf, 1] / sums[leaf, 0]),
+        )
+        by_path.append(rule)
+    return [by_path[path] for path in path_of.ravel().tolist()]
 
 
 def compactness(graph: Graph) -> dict[str, float]:
@@ -351,8 +363,11 @@ def _go_left(graph: Graph, node: NDArray[np.int64], x: NDArray[Any]) -> BoolArra
     return np.where(known, left, graph.missing_left[node])
 
 
-def _conditions(box: Box, names: Sequence[str], show: BoolArray) -> Conjunction:
-    return tuple(Condition(names[f], f, values, describe(names[f], values, bool(show[f]))) for f, values in box.items())
+def _conditions(box: Box, names: Sequence[str], show: BoolArray, categories: Categories) -> Conjunction:
+    known = categories or [None] * len(names)
+    return tuple(
+        Condition(names[f], f, values, describe(names[f], values, bool(show[f]), known[f])) for f, values in box.items()
+    )
 
 
 def _all(conditions: Conjunction, X: NDArray[Any]) -> BoolArray:

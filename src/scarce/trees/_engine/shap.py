@@ -103,6 +103,8 @@ def tree_effects(graph: Graph, value: FloatArray, X: NDArray[Any]) -> Effects:
     value = np.asarray(value, dtype=np.float64)
     _add_effects(graph, value, X, out)
     weight = graph.leaf_sums()[:, 0]
+    if not weight.any():  # a tree without rows has one leaf
+        weight = np.ones(len(value))
     return Effects(out, float(weight @ value / weight.sum()))
 
 
