@@ -176,6 +176,18 @@ def test_docstrings_begin_with_a_verb_or_a_noun(path: Path) -> None:
     assert not [text for text in texts if re.match(r"(What|How|Whether|Which|Who|Why|When|Where)\b", text)]
 
 
+def test_only_the_command_line_names_options_in_a_sentence() -> None:
+    """Messages of the library reach Python users and several commands; the command line adds its own options."""
+    found = [
+        f"{path.name}: {node.value}"
+        for path in (ROOT / "src").rglob("*.py")
+        if "cli" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"[a-z,;:] --[a-z]", node.value)
+    ]
+    assert not found
+
+
 def test_the_settings_of_the_papers_can_be_made() -> None:
     """Every call in the table exists and its values are known; … stands for an estimator named above it."""
     rows = re.findall(r"^\|.*\|.*\| (.*?) \|.*\|$", (ROOT / "docs" / "paper-settings.md").read_text(), re.MULTILINE)
