@@ -17,6 +17,7 @@ from rich.table import Table
 
 from benchmarks import ellipsoids, fmeasure, metric_learning, neighbors, product, profit, sampling, trees
 from benchmarks.rows import Row, Run
+from proofs.page import table, tally, written_by
 
 MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "fit-time": neighbors.fit_time,
@@ -73,51 +74,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows[name] = MEASUREMENTS[name](run)
             progress.advance(task)
 
-    where = f"{date.today()}, {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    kept, missed, open_ = (
-        sum(row.passed is value for found in rows.values() for row in found) for value in (True, False, None)
-    )
+    machine = f"{os.cpu_count()} cores, {platform.machine()}"
+    kept, missed, open_ = tally(row.passed for found in rows.values() for row in found)
     counts = f"{kept} bars kept, {missed} missed; {open_} rows without a bar or not measured."
-    _print(console, f"{where}{', quick' if run.quick else ''}", rows)
+    _print(console, f"{date.today()}, {machine}{', quick' if run.quick else ''}", rows)
     console.print(counts)
     if options.json:
         report = {
-            "where": where,
+            "where": f"{date.today()}, {machine}, Python {platform.python_version()}",
             "quick": run.quick,
             "rows": [{"name": name, **row.as_json()} for name, found in rows.items() for row in found],
         }
         options.json.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     if options.table:
-        options.table.write_text(_markdown(where, counts, rows))
+        options.table.write_text(_markdown(machine, counts, rows))
     return int(missed > 0)
 
 
 def _print(console: Console, title: str, rows: dict[str, list[Row]]) -> None:
-    table = Table(*_HEADS[:2], title=title)
+    shown = Table(*_HEADS[:2], title=title)
     for column in _HEADS[2:-1]:
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column(_HEADS[-1])
+        shown.add_column(column, justify="right", no_wrap=True)
+    shown.add_column(_HEADS[-1])
     colours = {True: "green", False: "red", None: ""}
     for name, found in rows.items():
         for row in found:
             what = f"{row.what}\n[dim]{row.note}[/]" if row.note else row.what
-            table.add_row(name, what, *_figures(row), row.verdict, style=colours[row.passed])
-    console.print(table)
+            shown.add_row(name, what, *_figures(row), row.verdict, style=colours[row.passed])
+    console.print(shown)
 
 
-def _markdown(where: str, counts: str, rows: dict[str, list[Row]]) -> str:
+def _markdown(machine: str, counts: str, rows: dict[str, list[Row]]) -> str:
     lines = [
-        "# Time and memory\n",
-        f"Written by `make bench`: {where}. {counts}",
-        "`benchmarks/README.md` describes how each figure is taken.\n",
-        f"| {' | '.join(_HEADS)} |",
-        f"|{'---|' * len(_HEADS)}",
+        ("" if i else f"`{name}`", f"{row.what} ({row.note})" if row.note else row.what, *_figures(row), row.verdict)
+        for name, found in rows.items()
+        for i, row in enumerate(found)
     ]
-    for name, found in rows.items():
-        for i, row in enumerate(found):
-            what = f"{row.what} ({row.note})" if row.note else row.what
-            lines.append(f"| {' | '.join(('' if i else f'`{name}`', what, *_figures(row), row.verdict))} |")
-    return "\n".join(lines) + "\n"
+    how = "`benchmarks/README.md` describes how each figure is taken."
+    return f"# Time and memory\n\n{written_by('bench')}, {machine}. {counts}\n{how}\n\n{table(_HEADS, lines)}"
 
 
 def _figures(row: Row) -> list[str]:

@@ -74,7 +74,7 @@ def _osqp(H: FloatArray, q: FloatArray) -> FloatArray:
         eps_rel=1e-6,
         max_iter=100_000,
     )
-    return np.asarray(program.solve().x)
+    return np.asarray(program.solve(raise_error=True).x)
 
 
 def ellipsoid_dual_time(run: Run) -> list[Row]:

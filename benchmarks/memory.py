@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import importlib
-import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.rows import Bar, Row, Run
-
-_STATUS = Path("/proc/self/status")
+from scarce.study.compute import STATUS, kilobytes
 
 
 def memory_row(run: Run, what: str, bar: Bar, fit: Callable[[int], float], size: int) -> Row:
     """Call a function of a module of this package, with a size, in a fresh process; it returns megabytes."""
-    if not _STATUS.exists():
-        return Row(what, bar=bar, note=f"this system has no {_STATUS}")
+    if not STATUS.exists():
+        return Row(what, bar=bar, note=f"this system has no {STATUS}")
     run.progress("in a fresh process; the full size takes minutes")
     command = [sys.executable, "-m", "benchmarks.memory", fit.__module__, fit.__name__, str(size)]
     root = Path(__file__).parent.parent
@@ -34,8 +32,7 @@ def memory_of(call: Callable[[], object]) -> float:
 
 def resident(field: str) -> float:
     # Not getrusage: its peak is inherited through fork and exec, so it would begin with that of the parent.
-    [kilobytes] = re.findall(rf"{field}:\s+(\d+) kB", _STATUS.read_text())
-    return int(kilobytes) / 1000
+    return kilobytes(field) / 1000
 
 
 if __name__ == "__main__":

@@ -14,9 +14,12 @@ from scarce.datasets import DatasetUnavailable, load
 from scarce.metric_learning import LMNN
 
 
-def _sets() -> dict[str, tuple[Any, Any]]:
+def _sets(run: Run) -> dict[str, tuple[Any, Any]]:
+    wine = {"wine, 3 classes": load_wine(return_X_y=True)}
+    if run.quick:
+        return wine
     sets = {
-        "wine, 3 classes": load_wine(return_X_y=True),
+        **wine,
         "breast cancer": load_breast_cancer(return_X_y=True),
         "digits, 10 classes": load_digits(return_X_y=True),
     }
@@ -31,7 +34,7 @@ def _sets() -> dict[str, tuple[Any, Any]]:
 def lmnn_time(run: Run) -> list[Row]:
     LMNN().fit(np.arange(12.0).reshape(6, 2), [0, 1] * 3)  # compiles, once
     seconds = {}
-    for name, (X, y) in _sets().items():
+    for name, (X, y) in _sets(run).items():
         scaled = StandardScaler().fit_transform(X)
         seconds[name] = fastest(
             run,

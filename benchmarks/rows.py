@@ -11,6 +11,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from proofs.page import VERDICTS
+
 _COMPARE = {"<=": operator.le, "<": operator.lt, ">=": operator.ge}
 
 
@@ -51,7 +53,7 @@ class Row:
     def verdict(self) -> str:
         if self.ours is None:
             return "not measured"
-        return {True: "kept", False: "MISSED", None: ""}[self.passed]
+        return VERDICTS[self.passed]
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "bar": self.bar and f"{self.bar.on} {self.bar}", "passed": self.passed}

@@ -25,11 +25,11 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+from scarce.datasets import OIL_STATES, make_oil_rows, simulate_oil_flow
 from scarce.neighbors import CCNND, NWKNN
-from scarce.study.simulated import STATES, flow_rows, simulate_flow
 
-COLOURS = dict(zip(STATES, ("#E69F00", "#0072B2", "#009E73"), strict=True))
-TRAIN = dict(zip(STATES, (1500, 50, 10), strict=True))
+COLOURS = dict(zip(OIL_STATES, ("#E69F00", "#0072B2", "#009E73"), strict=True))
+TRAIN = dict(zip(OIL_STATES, (1500, 50, 10), strict=True))
 N_TEST = 500
 
 
@@ -43,22 +43,22 @@ def compare(trials: int) -> dict[str, np.ndarray]:
     tables = dict.fromkeys(models, np.zeros((3, 3)))
     for trial in range(trials):
         rng = np.random.default_rng(trial)
-        X, y = flow_rows(TRAIN, rng)
-        X_new, y_new = flow_rows(dict.fromkeys(STATES, N_TEST), rng)
+        X, y = make_oil_rows(TRAIN, rng)
+        X_new, y_new = make_oil_rows(dict.fromkeys(OIL_STATES, N_TEST), rng)
         scaler = StandardScaler().fit(X)
         for name, model in models.items():
             called = model.fit(scaler.transform(X), y).predict(scaler.transform(X_new))
-            tables[name] = tables[name] + confusion_matrix(y_new, called, labels=STATES, normalize="true") / trials
+            tables[name] = tables[name] + confusion_matrix(y_new, called, labels=OIL_STATES, normalize="true") / trials
     return tables
 
 
 def learn_churn(trials: int) -> dict[str, np.ndarray]:
     """Return the share of each state that is recognised while labelled rows of churn arrive one by one."""
-    recognised = {state: np.zeros(TRAIN["churn"]) for state in STATES}
+    recognised = {state: np.zeros(TRAIN["churn"]) for state in OIL_STATES}
     for trial in range(trials):
         rng = np.random.default_rng(trial)
-        X, y = flow_rows(TRAIN, rng)
-        X_new, y_new = flow_rows(dict.fromkeys(STATES, N_TEST), rng)
+        X, y = make_oil_rows(TRAIN, rng)
+        X_new, y_new = make_oil_rows(dict.fromkeys(OIL_STATES, N_TEST), rng)
         known = y != "churn"
         scaler = StandardScaler().fit(X[known])
         X, X_new = scaler.transform(X), scaler.transform(X_new)
@@ -68,7 +68,7 @@ def learn_churn(trials: int) -> dict[str, np.ndarray]:
         for rows in arrivals:
             model.partial_fit(X[rows], y[rows])
             called = model.predict(X_new)
-            for state in STATES:
+            for state in OIL_STATES:
                 recognised[state][model.class_count_[0] - 1] += np.mean(called[y_new == state] == state) / trials
     return {state: share[1:] for state, share in recognised.items()}
 
@@ -79,19 +79,19 @@ def main(out: Path) -> None:
     print("Simulated oil flow: what the states (rows) are called (columns), mean of 10 trials")
     for name, table in tables.items():
         print(f"\n{name}, error rate {1 - np.trace(table) / 3:.3f}")
-        print(" " * 10 + "".join(f"{state:>10}" for state in STATES))
-        for state, shares in zip(STATES, table, strict=True):
+        print(" " * 10 + "".join(f"{state:>10}" for state in OIL_STATES))
+        for state, shares in zip(OIL_STATES, table, strict=True):
             print(f"{state:>10}" + "".join(f"{share:10.3f}" for share in shares))
 
     figure, axes = plt.subplot_mosaic("nsc;123;lll", figsize=(11, 9), layout="constrained")
     figure.suptitle("Oil flow, SIMULATED: three states, 1500 / 50 / 10 training rows")
     rng = np.random.default_rng(0)
-    for panel, state in zip("nsc", STATES, strict=True):
-        axes[panel].plot(np.arange(240) / 2, simulate_flow(state, 240, rng), color=COLOURS[state], linewidth=1)
+    for panel, state in zip("nsc", OIL_STATES, strict=True):
+        axes[panel].plot(np.arange(240) / 2, simulate_oil_flow(state, 240, rng), color=COLOURS[state], linewidth=1)
         axes[panel].set(title=f"{state} (simulated)", xlabel="minutes", ylim=(-18, 18))
     axes["n"].set_ylabel("flow, beside its usual level")
     for panel, (name, table) in zip("123", tables.items(), strict=True):
-        display = ConfusionMatrixDisplay(table, display_labels=STATES)
+        display = ConfusionMatrixDisplay(table, display_labels=OIL_STATES)
         display.plot(ax=axes[panel], cmap="Blues", colorbar=False, values_format=".2f", im_kw={"vmin": 0, "vmax": 1})
         axes[panel].set(title=f"{name}\nerror rate {1 - np.trace(table) / 3:.2f}", xlabel="predicted", ylabel="")
     axes["1"].set_ylabel("true")

@@ -1,4 +1,4 @@
-"""Cases of a proof, and its table."""
+"""Cases of a proof, and the sets that it needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sklearn.utils import Bunch
 
+from proofs.page import VERDICTS, tally
 from scarce.datasets import DatasetUnavailable, load
 
 
@@ -30,7 +31,7 @@ class Proof:
 
     @property
     def missed(self) -> int:
-        return sum(not case.kept for case in self.cases)
+        return tally(case.kept for case in self.cases)[1]
 
     @property
     def counts(self) -> str:
@@ -38,15 +39,24 @@ class Proof:
 
     def lines(self) -> Iterable[tuple[str, ...]]:
         for case in self.cases:
-            yield *case.place, *(f"{figure:.4f}" for figure in case.figures), "kept" if case.kept else "MISSED"
+            yield *case.place, *(f"{figure:.4f}" for figure in case.figures), VERDICTS[case.kept]
 
 
-def sets_at_hand(names: Iterable[str]) -> dict[str, Bunch]:
-    """Return those of the sets that can be had here."""
-    found = {}
+class MissingSets(Exception):
+    """Sets of a proof are not on this machine, so that it would show less than it says."""
+
+
+def sets_of(names: Iterable[str]) -> dict[str, Bunch]:
+    """Load all the sets, or name those that are missing before anything is computed."""
+    found, missing = {}, []
     for name in names:
         try:
             found[name] = load(name)
         except DatasetUnavailable:
-            continue
+            missing.append(name)
+    if missing or not found:
+        raise MissingSets(
+            f"The proof needs {', '.join(missing) or 'at least one data set'}, not on this machine; "
+            "scarce data info NAME shows where to get a set."
+        )
     return found

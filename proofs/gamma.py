@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
-from proofs.cases import Case, Proof, sets_at_hand
+from proofs.cases import Case, Proof, sets_of
 from scarce.neighbors import GammaKNN
 from scarce.study import load_study
 
@@ -32,7 +32,7 @@ def _cases(names: Iterable[str], n_gammas: int) -> Iterator[Case]:
     tiny = np.arange(8.0)[:, None], np.arange(8) % 2
     grid = np.arange(1, n_gammas + 1) / n_gammas
     thresholds = np.array([GammaKNN(gamma=gamma).fit(*tiny).threshold_ for gamma in grid])
-    for name, data in sets_at_hand(names).items():
+    for name, data in sets_of(names).items():
         for scaling, scaler in SCALERS.items():
             X, y = scaler().fit_transform(data.data), data.target
             model = GammaKNN(pos_label=1).fit(X, y)

@@ -11,7 +11,7 @@ from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import MinMaxScaler
 
-from proofs.cases import Case, Proof, sets_at_hand
+from proofs.cases import Case, Proof, sets_of
 from scarce.sampling import ResampledGammaKNN, resample
 
 FloatArray = NDArray[np.float64]
@@ -37,7 +37,7 @@ def prove(names: Iterable[str] = SETS, samplers: Iterable[str] = SAMPLERS) -> Pr
 
 
 def _cases(names: Iterable[str], samplers: Iterable[str]) -> Iterator[Case]:
-    for name, data in sets_at_hand(names).items():
+    for name, data in sets_of(names).items():
         X, y = MinMaxScaler((-1, 1)).fit_transform(data.data), data.target
         for sampler in samplers:
             model = ResampledGammaKNN(sampler, random_state=0, pos_label=1).fit(X, y)

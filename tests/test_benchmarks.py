@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from benchmarks import neighbors
+from benchmarks import neighbors, product
 from benchmarks.__main__ import MEASUREMENTS, main
 from benchmarks.memory import memory_row
 from benchmarks.peers import ArrayGammaKNN, PlainGammaKNN
 from benchmarks.rows import Bar, Row, Run, fastest
 from scarce.neighbors import GammaKNN
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_quick_run_writes_and_prints_every_row_asked_for(tmp_path, capsys):
@@ -31,6 +33,47 @@ def test_quick_run_writes_and_prints_every_row_asked_for(tmp_path, capsys):
         else:
             assert row["ours"] > 0
             assert row["peer"] > 0
+
+
+class WithoutMercy(Run):
+    """A run on small data whose bars no row can keep."""
+
+    def judged(self, bar):
+        return Bar(">=", np.inf, bar.on) if bar.sign == ">=" else Bar("<", -np.inf, bar.on)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_rows", "figures"),
+    [
+        ("fit-time", 2, {"ours", "peer", "ratio"}),
+        ("ccnnd-predict-time", 4, {"ours", "peer", "ratio"}),
+        ("sampling-time", 3, {"ours", "peer", "ratio"}),
+        ("lmnn-time", 2, {"ours", "peer", "ratio"}),
+        ("ellipsoid-dual-time", 2, {"ours", "peer", "ratio"}),
+        ("fmeasure-overhead", 4, {"ours", "peer"}),
+        ("forest-fit-time", 1, {"ours", "peer", "ratio"}),
+        ("profit-fit-time", 3, {"ours", "peer", "ratio"}),
+    ],
+)
+def test_every_family_is_measured_in_seconds_and_can_miss_a_bar(name, n_rows, figures):
+    rows = MEASUREMENTS[name](WithoutMercy(quick=True))
+    assert len(rows) == n_rows
+    for row in rows:
+        assert row.what
+        assert row.unit == "s"
+        assert all(np.isfinite(getattr(row, figure)) and getattr(row, figure) > 0 for figure in figures)
+    judged = [row for row in rows if row.bar is not None]
+    assert [row.passed for row in judged] == [False] * len(judged)
+    assert judged or name == "sampling-time", "neighbours beside each other have no bar"
+
+
+def test_the_time_of_a_study_beyond_its_estimators_can_miss_its_bar(monkeypatch):
+    monkeypatch.setattr(product, "PROCESSES", 1)
+    monkeypatch.setattr(product, "SETS", ["wine"])
+    *overhead, again = product.study_overhead(WithoutMercy(quick=True))
+    assert [(row.unit, row.passed) for row in overhead] == [("s", False), ("s", False)]
+    assert again.ours > 0
+    assert "0 computed" in again.what
 
 
 def rows_of_two_measurements():
@@ -109,13 +152,19 @@ def test_memory_is_that_of_the_fit():
     assert row.passed
 
 
-def test_pages_name_measurements_that_exist():
-    root = Path(__file__).resolve().parents[1]
-    table = (root / "docs" / "proofs" / "bench.md").read_text()
-    commands = re.findall(
-        r"-m benchmarks.* --only (.*)$", (root / "benchmarks" / "README.md").read_text(), re.MULTILINE
-    )
-    named = {*re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE), *(n for line in commands for n in line.split())}
+def test_commands_of_the_readme_name_measurements_that_exist():
+    readme = (ROOT / "benchmarks" / "README.md").read_text()
+    commands = re.findall(r"-m benchmarks.* --only (.*)$", readme, re.MULTILINE)
+    named = {name for line in commands for name in line.split()}
     assert named
     assert named <= set(MEASUREMENTS)
-    assert "MISSED" not in table
+
+
+def test_every_measurement_has_a_row_on_the_page_with_a_figure_or_the_reason_why_not():
+    page = (ROOT / "docs" / "proofs" / "bench.md").read_text()
+    assert re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE) == list(MEASUREMENTS)
+    for line in re.findall(r"^\| (?!name|---).*", page, re.MULTILINE):
+        _, what, ours, _, ratio, _, verdict = [cell.strip() for cell in line.strip("|").split(" | ")]
+        assert what
+        assert verdict in {"", "kept"} or verdict.startswith("not measured"), line
+        assert bool(ours or ratio) != verdict.startswith("not measured"), line

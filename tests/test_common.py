@@ -149,7 +149,7 @@ def rows():
 
 
 @pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=", "ignore:.*Estimator.*sample_weight")
-@pytest.mark.filterwarnings("ignore:Every model calls all training rows right")
+@pytest.mark.filterwarnings("ignore:Every model predicts all training rows correctly")
 @parametrize_with_checks(EXAMPLES, expected_failed_checks=expected_failures)
 def test_scikit_learn(estimator, check):
     if check.func.__name__ == _TRAIN and _has_calibration(estimator):

@@ -25,15 +25,17 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "deep").iterdir()] == ["out"]
 
 
-def test_only_an_audit_is_replaced_and_only_by_force(tmp_path: Path) -> None:
+def test_only_a_folder_with_the_marker_is_replaced_and_only_by_force(tmp_path: Path) -> None:
     check_free(tmp_path)
     (tmp_path / "thesis.tex").write_text("")
-    with pytest.raises(PathTakenError, match="exists already; name another place with --out"):
+    with pytest.raises(PathTakenError, match=r"exists already; name another place \(`out`\), or .* \(`force`\)"):
         check_free(tmp_path)
-    with pytest.raises(PathTakenError, match="other than an audit"):
-        check_free(tmp_path, force=True)
+    with pytest.raises(PathTakenError, match="holds other files than would be replaced"):
+        check_free(tmp_path, force=True, marker="manifest.json")
     (tmp_path / "manifest.json").write_text("{}")
-    check_free(tmp_path, force=True)
+    check_free(tmp_path, force=True, marker="manifest.json")
+    with pytest.raises(PathTakenError, match="holds other files"):
+        check_free(tmp_path, force=True)
 
 
 def test_a_file_is_replaced_in_one_step_or_stays(tmp_path: Path) -> None:

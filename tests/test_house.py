@@ -21,7 +21,7 @@ import scarce.objectives
 from scarce import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/README.md")] + sorted(
     path for folder in ("docs", "docs/proofs") for path in ROOT.glob(f"{folder}/*.md")
 )
 TEXTS = [ROOT / "Makefile", ROOT / ".ci" / "run"] + [
@@ -127,7 +127,7 @@ def test_commands_on_pages_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_make_targets_on_pages_exist(page: Path) -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"^make ([\w-]+)", page.read_text(), re.MULTILINE)) <= targets
+    assert set(re.findall(r"(?:^|`)make ([\w-]+)", page.read_text(), re.MULTILINE)) <= targets
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -174,6 +174,18 @@ def test_docstrings_begin_with_a_verb_or_a_noun(path: Path) -> None:
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef
     texts = [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
     assert not [text for text in texts if re.match(r"(What|How|Whether|Which|Who|Why|When|Where)\b", text)]
+
+
+def test_only_the_command_line_names_options_in_a_sentence() -> None:
+    """Messages of the library reach Python users and several commands; the command line adds its own options."""
+    found = [
+        f"{path.name}: {node.value}"
+        for path in (ROOT / "src").rglob("*.py")
+        if "cli" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"[a-z,;:] --[a-z]", node.value)
+    ]
+    assert not found
 
 
 def test_the_settings_of_the_papers_can_be_made() -> None:

@@ -163,7 +163,7 @@ def test_names(name, expected):
         (lambda: ob.FBeta(1).best_threshold([1, np.nan], [0, 1]), "finite"),
         (lambda: ob.FBeta(1).best_threshold([1, 2], [0, 0]), "rows of both classes"),
         (lambda: ob.FBeta(1).best_threshold([1, 2], [0, 1], [1, 0]), "a weight above 0"),
-        (lambda: ob.FBeta(1).best_threshold([1, 2], [0, 1], [1, -1]), "sample_weight must hold 2 numbers"),
+        (lambda: ob.FBeta(1).best_threshold([1, 2], [0, 1], [1, -1]), "sample_weight must hold 2 non-negative numbers"),
         (lambda: ob.FBeta(1).best_threshold([1, 2], [2, 3]), "y must hold booleans"),
         (lambda: ob.FBeta(1).best_threshold([1, 2, 3], [0, 1]), "inconsistent numbers"),
         (lambda: ob.FBeta(1).best_threshold([1, 2], [0, 1], gains=[1, 1, 1, 1]), "only Profit does"),

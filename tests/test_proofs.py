@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from proofs import gamma, two_gammas
-from proofs.__main__ import FOLDER, PROOFS, main
-from proofs.cases import Case, Proof
+from proofs.__main__ import PROOFS, main
+from proofs.cases import Case, MissingSets, Proof, sets_of
+from proofs.page import FOLDER, table, tally
+from scarce.datasets import DatasetUnavailable, load
 from scarce.neighbors import GammaKNN
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,6 +53,33 @@ def test_a_case_that_is_missed_is_counted_and_an_exit_code(kept, code, monkeypat
     assert f"1 cases: {1 - code} kept, {code} missed." in capsys.readouterr().out
     written = (tmp_path / "gamma.md").read_text()
     assert written.endswith(f"| wine | 0.5000 | {'kept' if kept else 'MISSED'} |\n")
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_a_missing_set_ends_the_proof_and_leaves_its_table(name, monkeypatch, tmp_path, capsys):
+    def without_hayes(name):
+        if name == "hayes":
+            raise DatasetUnavailable("not here")
+        return load(name)
+
+    monkeypatch.setattr("proofs.cases.load", without_hayes)
+    written = tmp_path / f"{name}.md"
+    written.write_text("as it was")
+    assert main([name, "--folder", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("The proof needs hayes, not on this machine; scarce data info NAME shows")
+    assert written.read_text() == "as it was"
+
+
+def test_a_proof_without_any_set_proves_nothing():
+    with pytest.raises(MissingSets, match="at least one data set"):
+        sets_of([])
+
+
+def test_counts_and_tables_are_those_of_benchmarks_too():
+    assert tally([True, False, None, True]) == (2, 1, 1)
+    assert table(("a", "b"), [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |\n"
 
 
 @pytest.mark.parametrize("name", PROOFS)

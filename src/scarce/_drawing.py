@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from scarce._extras import require
+
 __all__ = ["axes_or_new", "draw_effects", "pyplot"]
 
 # Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
@@ -13,13 +15,7 @@ RAISES, LOWERS = "#D55E00", "#0072B2"
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot; the error names the command that installs it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Plots are drawn with matplotlib, which is not installed: pip install "scarce[audit]".'
-        ) from error
-    return plt
+    return require("matplotlib.pyplot", "A plot")
 
 
 def axes_or_new(ax: Any) -> Any:

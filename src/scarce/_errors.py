@@ -1,6 +1,6 @@
-"""The root of all errors that the user of a command can correct."""
+"""The errors that the user of a command can correct."""
 
-__all__ = ["UserError"]
+__all__ = ["AuditError", "StudyError", "TableError", "UserError"]
 
 
 class UserError(Exception):
@@ -8,3 +8,15 @@ class UserError(Exception):
 
     The command line prints the message alone and leaves with exit code 2.
     """
+
+
+class TableError(UserError, ValueError):
+    """A table, or a name that should be in it, cannot be used as it is."""
+
+
+class AuditError(UserError, ValueError):
+    """The audit, or a saved model, cannot do what was asked for."""
+
+
+class StudyError(UserError, ValueError):
+    """A study cannot be run as it was asked for."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce._messages import listed_rows
+from scarce._typing import BoolArray, FloatArray
 
 _OUTCOMES = ("tp", "fp", "tn", "fn")
 _FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
@@ -126,7 +127,7 @@ def _by_name(gains: Any) -> FloatArray:
         frame = nw.from_native(gains, eager_only=True)
         names = [str(name) for name in frame.columns]
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"A column of the frame of gains is there twice; {_FOUR_COLUMNS}") from error
+        raise ValueError(f"The data frame of gains has duplicate columns; {_FOUR_COLUMNS}") from error
     for problem, found in (
         ("lacks the column", [name for name in _OUTCOMES if name not in names]),
         ("holds the unknown column", [name for name in names if name not in _OUTCOMES]),
@@ -141,14 +142,8 @@ def refuse_not_finite(gains: FloatArray, what_to_do: str) -> None:
     if not (missing := ~np.isfinite(gains)).any():
         return
     column = int(missing.reshape(-1, 4).any(axis=0).argmax())
-    where = f" in {listed(np.flatnonzero(missing[:, column]))}" if gains.ndim == 2 else ""
+    where = f" in {listed_rows(np.flatnonzero(missing[:, column]))}" if gains.ndim == 2 else ""
     raise ValueError(f"The gain {_OUTCOMES[column]} is missing or infinite{where}. {what_to_do}")
-
-
-def listed(rows: IntArray, most: int = 5) -> str:
-    """Return which rows are meant, for an error message."""
-    shown = ", ".join(map(str, rows[:most].tolist()))
-    return f"row {shown}" if len(rows) == 1 else f"{len(rows)} rows, the first of them {shown}"
 
 
 def _check_scores(scores: ArrayLike) -> FloatArray:
@@ -172,5 +167,5 @@ def check_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray:
         return np.ones(n_samples)
     weight = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
     if weight.shape != (n_samples,) or weight.min() < 0 or not weight.any():
-        raise ValueError(f"sample_weight must hold {n_samples} numbers of at least 0, and not zeros alone.")
+        raise ValueError(f"sample_weight must hold {n_samples} non-negative numbers, at least one of them positive.")
     return weight

@@ -96,6 +96,8 @@ def _medians(values: NDArray[Any]) -> FloatArray:
 
 
 def _is_missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return False
     return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in ("<NA>", "NaT")
 
 

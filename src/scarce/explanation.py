@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scarce._drawing import axes_or_new, draw_effects
+from scarce._extras import require
 from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, Label, Labels, MatrixLike
 from scarce._values import (
@@ -263,10 +264,7 @@ class Explanation:
 
         Rows are numbered from 0, and features are in their own order.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('to_frame needs pandas, which is not installed: pip install "scarce[audit]".') from error
+        pd = require("pandas", "to_frame")
         n, p = len(self), len(self.features)
         usual = np.full(p, np.nan) if self.usual is None else self.usual
         return pd.DataFrame(

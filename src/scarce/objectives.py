@@ -395,7 +395,7 @@ def _check_period(period: ArrayLike, n: int) -> IntArray:
     if n >= _MANY_ROWS and len(found) > n / 2:
         raise ValueError(
             f"period has {len(found):,} values for {n:,} rows, so nearly every row would have a budget of its own. "
-            'Make days of moments: times.dt.date of a Series, or times.astype("datetime64[D]") of an array.'
+            'Convert timestamps to days: times.dt.date of a Series, or times.astype("datetime64[D]") of an array.'
         )
     return code
 

@@ -211,7 +211,7 @@ def test_the_report_shows_what_matters(folder: Path, result: Audit) -> None:
     assert page.count('<td class="why"') == 50
     assert data["queue"]["positives"] == (result.queue["outcome"] == "yes").sum()
     assert data["headline"]["hits_low"] <= data["headline"]["hits"] <= data["headline"]["hits_high"]
-    assert any("--time date" in warning for warning in data["warnings"])
+    assert any("(`time`)" in warning for warning in data["warnings"])
     assert "SIMULATED" not in page
 
 
@@ -226,17 +226,20 @@ def test_cells_cannot_write_into_the_report(of_new_rows: Audit) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"target": None}, "Name the column of outcomes with --target"),
-        ({"target": "fruad"}, "no column 'fruad' for --target; did you mean 'fraud'"),
-        ({"budget": 0}, "--budget is the number of rows that can be checked, at least 1; it was 0"),
+        ({"target": None}, r"Name the column of outcomes \(`target`\)"),
+        ({"target": "fruad"}, "no column 'fruad' for `target`; did you mean 'fraud'"),
+        ({"budget": 0}, "`budget` is the number of rows that can be checked, at least 1; it was 0"),
         ({"amount": "channel"}, "amount column 'channel' must hold numbers, and data row 1 holds '.*'; write plain"),
-        ({"amount": "fraud"}, "--amount names the target column 'fraud'; name another"),
+        ({"amount": "fraud"}, "`amount` names the target column 'fraud'; name another"),
         ({"time": "channel"}, "time column 'channel' holds cells that are neither dates nor numbers"),
-        ({"time": "age"}, r"time column 'age' is empty in \d+ rows, .*; fill these cells or leave --time out"),
-        ({"drop": ["shoop"]}, "no column 'shoop' for --drop; did you mean 'shop'"),
-        ({"objective": "profit"}, "--objective profit needs the money at stake .* --amount"),
-        ({"objective": "profit", "amount": "amount"}, "needs the price of one check; give it with --check-cost"),
-        ({"check_cost": -1.0}, "--check-cost is what one check costs, 0 or more; it was -1"),
+        (
+            {"time": "age"},
+            r"time column 'age' is empty in \d+ rows, .*; fill these cells, or .* \(no `time`\)",
+        ),
+        ({"drop": ["shoop"]}, "no column 'shoop' for `drop`; did you mean 'shop'"),
+        ({"objective": "profit"}, r"The objective profit needs the money at stake .* \(`amount`\)"),
+        ({"objective": "profit", "amount": "amount"}, r"needs the cost of one check \(`check_cost`\)"),
+        ({"check_cost": -1.0}, "`check_cost` is what one check costs, 0 or more; it was -1"),
     ],
 )
 def test_each_mistake_has_its_sentence(table: pd.DataFrame, options: dict, sentence: str) -> None:

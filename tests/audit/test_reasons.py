@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from scarce.audit.candidates import make_candidates
-from scarce.audit.reasons import Usual, nearest_positives, sentences, usual_values
+from scarce.audit.reasons import Usual, nearest_positives, sentences, summarise_columns
 from scarce.occlusion import contributions
 from scarce.tables import Column
 from tests import naive
@@ -38,7 +38,7 @@ def score(frame: pd.DataFrame) -> np.ndarray:
 )
 def test_contributions_equal_the_slow_ones(paid, shop, days, size) -> None:
     frame = frame_of(paid, shop, days)
-    usual = usual_values(frame, COLUMNS, size)
+    usual = summarise_columns(frame, COLUMNS, size)
     for column in usual.values():
         assert sum(column.weights) == pytest.approx(1)
     np.testing.assert_allclose(
@@ -49,20 +49,20 @@ def test_contributions_equal_the_slow_ones(paid, shop, days, size) -> None:
 @given(arrays(float, 30, elements=st.floats(-100, 100)), st.floats(-3, 3))
 def test_a_linear_score_is_explained_by_the_distance_from_the_usual(paid, slope) -> None:
     frame = pd.DataFrame({"paid": paid})
-    usual = usual_values(frame, COLUMNS[:1], size=30)
+    usual = summarise_columns(frame, COLUMNS[:1], size=30)
     added = added_by(lambda f: slope * f["paid"].to_numpy(), frame, usual)
     np.testing.assert_allclose(added[:, 0], slope * (paid - paid.mean()), atol=1e-9)
 
 
 def test_a_column_that_the_score_ignores_adds_nothing() -> None:
     frame = frame_of(np.arange(5.0), list("abcab"), np.arange(5))
-    added = added_by(lambda f: f["paid"].to_numpy(), frame, usual_values(frame, COLUMNS))
+    added = added_by(lambda f: f["paid"].to_numpy(), frame, summarise_columns(frame, COLUMNS))
     np.testing.assert_allclose(added[:, 1:], 0, atol=1e-12)
 
 
 def test_sentences_name_the_largest_contributions_first() -> None:
     frame = frame_of(np.array([912.3, np.nan]), ["a", "b"], np.array([0, 1]))
-    usual = usual_values(frame_of(np.full(3, 43.1), list("aab"), np.zeros(3)), COLUMNS)
+    usual = summarise_columns(frame_of(np.full(3, 43.1), list("aab"), np.zeros(3)), COLUMNS)
     found = sentences(np.array([[0.2135, 0.5, -1.0], [-1, -1, -1.0]]), frame, usual)
     assert found[0] == "shop = a: +0.5; paid = 912.30 (usual 43.10): +0.21"
     assert found[1] == "no single column raises the score"

@@ -192,11 +192,11 @@ def test_explanations_add_up(data, model):
 
 def test_missing_values_are_learned(data, model):
     X, y, gains = data
-    holes = X.copy()
-    holes[y == 1, 3] = np.nan
-    model.fit(holes, y, gains=gains)
-    assert np.isfinite(model.score_samples(holes)).all()
-    assert model.predict(holes[y == 1]).mean() > 0.9
+    missing = X.copy()
+    missing[y == 1, 3] = np.nan
+    model.fit(missing, y, gains=gains)
+    assert np.isfinite(model.score_samples(missing)).all()
+    assert model.predict(missing[y == 1]).mean() > 0.9
     with pytest.raises(ValueError, match="infinity"):
         model.predict(np.full((1, 6), np.inf))
 

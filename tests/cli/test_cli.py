@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import scarce
-import scarce.audit.pipeline
+import scarce.audit.run
 from scarce.cli import main
 from scarce.datasets import list_datasets, make_transactions
 from tests.audit.conftest import hurry
@@ -50,6 +50,8 @@ def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys)
     assert max(map(len, out.splitlines())) <= 100
     assert out.count("★") == 1
     assert "LEAK: column 'chargeback'" in out
+    assert "Bring it back (--keep)" in " ".join(out.split())
+    assert "orders the rows (--time)" in " ".join(out.split())
     assert "fraud = yes is positive" in out
     assert len(pd.read_csv(folder / "queue.csv")) == 20
     assert sorted(p.name for p in place.iterdir()) == ["audit-payments", "payments.csv"]
@@ -67,15 +69,15 @@ def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys)
     # The second audit must not touch what the first one wrote.
     before = (folder / "manifest.json").read_bytes()
     assert call("audit", "payments.csv", "--target", "fraud", monkeypatch=monkeypatch) == 2
-    assert "exists already; name another place with --out" in capsys.readouterr().err
+    assert "exists already; name another place (--out), or have it replaced (--force)." in capsys.readouterr().err
     assert call("score", folder, "new.parquet", "--out", "ranked.csv", monkeypatch=monkeypatch) == 2
     assert (folder / "manifest.json").read_bytes() == before
 
 
 def test_without_a_table_everything_is_labelled_simulated(tmp_path: Path, monkeypatch, capsys) -> None:
     few = partial(make_transactions, fraud_rate=0.03)
-    monkeypatch.setattr(scarce.audit.pipeline, "make_transactions", few)
-    monkeypatch.setattr(scarce.audit.pipeline, "SIMULATED_ROWS", 1_500)
+    monkeypatch.setattr(scarce.audit.run, "make_transactions", few)
+    monkeypatch.setattr(scarce.audit.run, "SIMULATED_ROWS", 1_500)
     assert call("audit", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     assert out.count("SIMULATED") >= 3
@@ -89,7 +91,7 @@ def test_without_a_table_everything_is_labelled_simulated(tmp_path: Path, monkey
 MISTAKES = {
     "audit paymets.csv --target fraud": "There is no file paymets.csv; check the path, or did you mean payments.csv.",
     "audit payments.csv --target Frauds": "The table has no column 'Frauds' for --target; did you mean 'fraud'?",
-    "audit payments.csv": "Name the column of outcomes with --target COLUMN.",
+    "audit payments.csv": "Name the column of outcomes (--target).",
     "audit payments.csv --target currency": (
         "The target column 'currency' has only one value (EUR); a comparison needs rows with both outcomes."
     ),
@@ -119,7 +121,7 @@ def test_numbers_as_text_and_unreadable_tables_stop_before_anything_is_written(
     (place / "broken.parquet").write_text("broken")
     before = sorted(place.iterdir())
     for file, message in {
-        "text.csv": "Column 'price' holds numbers written as text",
+        "text.csv": "(1234.5 for 1,234.5 €), or leave the column out (--drop).",
         "broken.parquet": "cannot be read",
     }.items():
         assert call("audit", file, "--target", "fraud", monkeypatch=monkeypatch) == 2
@@ -131,7 +133,7 @@ def test_an_interrupted_run_leaves_nothing(place: Path, monkeypatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scarce.audit.pipeline, "compare", interrupt)
+    monkeypatch.setattr(scarce.audit.run, "compare", interrupt)
     assert call("audit", "payments.csv", "--target", "fraud", monkeypatch=monkeypatch) != 0
     assert [p.name for p in place.iterdir()] == ["payments.csv"]
 
@@ -140,14 +142,14 @@ def test_unexpected_errors_are_not_swallowed(place: Path, monkeypatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr(scarce.audit.pipeline, "read_target", fail)
+    monkeypatch.setattr(scarce.audit.run, "read_target", fail)
     monkeypatch.setattr(sys, "argv", ["scarce", "audit", "payments.csv", "--target", "fraud"])
     with pytest.raises(ValueError, match="a bug"):
         main()
 
 
-@pytest.mark.parametrize("package", ["typer", "lightgbm"])
-def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, package: str) -> None:
+@pytest.mark.parametrize(("package", "extra"), [("typer", "audit"), ("lightgbm", "boost"), ("matplotlib", "audit")])
+def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, package: str, extra: str) -> None:
     program = (
         f"import sys; sys.modules[{package!r}] = None; sys.argv = ['scarce', 'audit']; "
         "from scarce.cli import main; main()"
@@ -156,7 +158,7 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, package: str)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert package in done.stderr
-    assert 'pip install "scarce[audit]"' in done.stderr
+    assert f'pip install "scarce[{extra}]"' in done.stderr
 
 
 def test_data_commands(monkeypatch, capsys) -> None:

@@ -118,13 +118,27 @@ def test_compare_reads_what_the_audit_reads(call, tmp_path):
         (("compare", "--data", "few.csv", "--target", "y"), "few.csv has 1 positive rows, and a comparison needs"),
         (
             ("compare", "--data", "few.csv", "--target", "y", "--positive", "2"),
-            "few.csv: No row has y = 2, so there is no positive to learn from; --positive takes one",
+            "few.csv: No row has y = 2, so there is no positive to learn from; "
+            "choose one of the values '0' and '1' (--positive).",
+        ),
+        # The command has no option that drops or keeps a column, so none is named.
+        (
+            ("compare", "--data", "euros.csv", "--target", "y"),
+            "Column 'x' holds numbers written as text, such as '1,234.5 €'; write them as plain numbers "
+            "(1234.5 for 1,234.5 €).",
+        ),
+        (
+            ("compare", "--data", "same.csv", "--target", "y"),
+            "No column is left to learn from, because every one is constant, an identifier or a leak; add a column.",
         ),
         (("compare", "--data", "few.csv", "--target", "y", "--metric", "luck"), "There is no metric 'luck'"),
     ],
 )
 def test_what_the_user_can_correct_is_one_sentence(call, arguments, message):
     pd.DataFrame({"x": range(6), "y": [0, 0, 0, 0, 0, 1]}).to_csv("few.csv", index=False)
+    outcomes = [0, 1] * 6
+    pd.DataFrame({"x": ["1,234.5 €"] * 12, "y": outcomes}).to_csv("euros.csv", index=False)
+    pd.DataFrame({"x": [1] * 12, "y": outcomes}).to_csv("same.csv", index=False)
     code, out = call(*arguments)
     assert code == 2
     assert message in out

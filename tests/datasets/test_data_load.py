@@ -215,3 +215,13 @@ def test_cache_folder(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path
     monkeypatch.setenv("SCARCE_CACHE", "")
     assert cache_folder() == Path.home() / ".cache" / "scarce"
+
+
+def test_other_classes_can_be_the_positive_ones():
+    need("wine")
+    wine = load("wine")
+    other = load("wine", positive=["1", "2"])
+    np.testing.assert_array_equal(other.target, 1 - wine.target)
+    assert "positive: 1, 2" in other.DESCR
+    with pytest.raises(ValueError, match="No row of 'wine' is of a class in positive; the classes are"):
+        load("wine", positive=["nine"])

@@ -1,5 +1,4 @@
 import sys
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -283,10 +282,7 @@ def test_learnable_but_neither_linear_nor_stationary():
     assert unseen > 5 * y[late].mean()
 
 
-@pytest.mark.slow
-def test_a_million_payments():
-    start = perf_counter()
-    payments = make_transactions(1_000_000)
-    assert perf_counter() - start < 30
-    assert payments.target.sum() == 4_000
-    assert payments.frame.memory_usage(deep=True).sum() < 300e6
+def test_many_payments_fit_into_memory():
+    payments = make_transactions(200_000)
+    assert payments.target.sum() == 800
+    assert payments.frame.memory_usage(deep=True).sum() < 300 * 200_000

@@ -262,7 +262,7 @@ class TestValidation:
     def test_models_that_overfit_differ_only_on_other_rows(self, data):
         X, y = data
         tree = DecisionTreeClassifier(random_state=0)
-        with pytest.warns(UserWarning, match="Every model calls all training rows right"):
+        with pytest.warns(UserWarning, match="Every model predicts all training rows correctly"):
             model = ConeClassifier(tree, n_models=3, validation="train").fit(X, y)
         assert model.f_ == model.f_upper_bound_ == 1
         assert ConeClassifier(tree, n_models=3).fit(X, y).f_ < 1

@@ -171,7 +171,7 @@ def test_missing_amounts():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"amount": ["a"], "margin": [1.0]}, "'amount' of the gains holds no numbers"),
+        ({"amount": ["a"], "margin": [1.0]}, "'amount' of the gains must be numeric"),
         ({"margin": [1.0]}, "need 'amount', which is neither a constant nor a column: the table has columns margin"),
         ({"amount": [1.0], "margin": [1.0], "zeta": [1.0]}, "'zeta' is a constant of the gains and a column"),
     ],

@@ -153,7 +153,7 @@ def test_bad_input(table):
     X, y = table
     with pytest.raises(ValueError, match=r"sampler=.smot. is not known\. Give one of adasyn, borderline-smote"):
         resample(X, y, "smot")
-    with pytest.raises(ValueError, match="sample_weight must hold 300 numbers"):
+    with pytest.raises(ValueError, match="sample_weight must hold 300 non-negative numbers"):
         resample(X, y, sample_weight=[1.0])
     with pytest.raises(ValueError, match="gains must have four columns"):
         resample(X, y, gains=np.ones((300, 3)))

@@ -41,8 +41,8 @@ def test_decisions_are_those_of_scikit_learn(pairs):
     found = MEASURES["decisions"].figures(None, Rows(X, truth, X, truth), Called(called))
     assert found["f1"] == pytest.approx(f1_score(truth, called, zero_division=0))
     assert found["precision"] == pytest.approx(precision_score(truth, called, zero_division=0))
-    assert found["gm"] == pytest.approx(gmean_score(truth, called))
-    assert found["aa"] == pytest.approx(balanced_accuracy_score(truth, called))
+    assert found["gmean"] == pytest.approx(gmean_score(truth, called))
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, called))
     assert found["accuracy"] == pytest.approx(accuracy_score(truth, called))
 
 
@@ -85,7 +85,7 @@ def test_fewer_positives_are_taken_from_the_training_rows_alone():
     assert few.y_train.sum() == round((all_.y_train == 0).sum() / 10)
 
 
-def test_at_most_so_many_rows_are_drawn_with_the_same_share_of_positives():
+def test_the_maximum_number_of_rows_is_drawn_with_the_same_share_of_positives():
     protocol = {"kind": "shuffle", "test_size": 0.3}
     whole = rows_of({"name": "balance"}, protocol, 0)
     few = rows_of({"name": "balance"}, {**protocol, "rows": 200, "test_rows": 100}, 0)
@@ -109,15 +109,15 @@ def test_simulated_states_are_drawn_anew_for_each_split():
     assert len(one.y_test) == 1500
 
 
-def test_holes_are_filled_from_the_training_rows(monkeypatch):
+def test_missing_values_are_filled_from_the_training_rows(monkeypatch):
     X = np.c_[np.arange(40.0), np.full(40, np.nan)]
     X[::3, 0] = np.nan
     monkeypatch.setattr(data, "_table", lambda _: (X, np.tile([0, 0, 0, 1], 10), None))
-    set_, protocol = {"name": "with holes"}, {"kind": "shuffle", "test_size": 0.5}
-    rows, holes = rows_of(set_, protocol, 0), data._split(set_, protocol, 0)
-    for filled, before in ((rows.X_train, holes.X_train), (rows.X_test, holes.X_test)):
+    set_, protocol = {"name": "with missing values"}, {"kind": "shuffle", "test_size": 0.5}
+    rows, gaps = rows_of(set_, protocol, 0), data._split(set_, protocol, 0)
+    for filled, before in ((rows.X_train, gaps.X_train), (rows.X_test, gaps.X_test)):
         missing = np.isnan(before[:, 0])
-        assert set(filled[missing, 0]) == {np.nanmedian(holes.X_train[:, 0])}
+        assert set(filled[missing, 0]) == {np.nanmedian(gaps.X_train[:, 0])}
         np.testing.assert_array_equal(filled[~missing, 0], before[~missing, 0])
         assert not filled[:, 1].any()  # there is nothing to learn from a column without a value
 

@@ -16,7 +16,7 @@ from scarce.study import Outcome, Store, load_study, run_study
 from scarce.study.page import write_page
 from scarce.study.report import html, latex, write_report
 from scarce.study.spec import Study
-from scarce.study.tables import tabulate
+from scarce.study.tabulation import tabulate
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_statements_on_ranks_are_judged(tmp_path):
     study = load_study("gfrnn/table5").reduce(splits=1)
     height = {"GFRNN": 0.9, "PNN": 0.8, "ENN": 0.7, "CCNND": 0.6, "LI-kNN": 0.5}
     with Store(tmp_path / "s") as store:
-        fill(store, study, lambda planned: {"gm": height.get(planned.method.label, 0.1), "aa": 0.5})
+        fill(store, study, lambda planned: {"gmean": height.get(planned.method.label, 0.1), "balanced_accuracy": 0.5})
         verdicts = {claim["text"]: claim["verdict"] for claim in tabulate(study, store)["claims"]}
     assert verdicts == {
         "GFRNN has the best mean rank": "confirmed",

@@ -37,7 +37,7 @@ def test_each_column_has_its_kind_and_role(table: pd.DataFrame) -> None:
 
 def test_a_leak_is_reported_loudly_and_can_be_kept(table: pd.DataFrame) -> None:
     found, _ = profile(table)
-    assert any(w.startswith("LEAK: column 'chargeback'") and "--keep chargeback" in w for w in found.warnings)
+    assert any(w.startswith("LEAK: column 'chargeback'") and "Bring it back (`keep`)" in w for w in found.warnings)
     kept, _ = profile(table, keep=["chargeback"])
     assert "chargeback" in [c.name for c in kept.features]
     assert not any("LEAK" in w for w in kept.warnings)
@@ -132,7 +132,7 @@ def test_copies_gaps_and_infinities_are_reported(table: pd.DataFrame) -> None:
 
 
 def test_nothing_left_to_learn_from_is_refused(table: pd.DataFrame) -> None:
-    with pytest.raises(TableError, match=r"No column is left to learn from.*--keep"):
+    with pytest.raises(TableError, match=r"No column is left to learn from.*`keep`"):
         profile(table[["payment", "currency", "fraud"]])
 
 

@@ -46,7 +46,7 @@ def test_each_unreadable_file_has_its_sentence(tmp_path: Path) -> None:
 
 
 def test_a_missing_column_brings_the_nearest_names(table: pd.DataFrame) -> None:
-    with pytest.raises(TableError, match="no column 'Fruad' for --target; did you mean 'fraud'"):
-        require_columns(table, ["Fruad"], "--target")
+    with pytest.raises(TableError, match="no column 'Fruad' for `target`; did you mean 'fraud'"):
+        require_columns(table, ["Fruad"], "target")
     with pytest.raises(TableError, match=r"choose one of its columns 'payment', .* and 4 more"):
-        require_columns(table, ["zzz"], "--target")
+        require_columns(table, ["zzz"], "target")

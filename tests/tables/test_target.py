@@ -32,8 +32,8 @@ def test_the_positive_value_can_be_named() -> None:
     ("values", "positive", "sentence"),
     [
         (["a", "a"], None, "only one value"),
-        (list(range(200)), None, r"200 different values .*--positive VALUE"),
-        (["a", "b", "b"], "c", "No row has t = c, .*takes one of the values 'b' and 'a'"),
+        (list(range(200)), None, r"200 different values .*\(`positive`\)"),
+        (["a", "b", "b"], "c", "No row has t = c, .*choose one of the values 'b' and 'a'"),
         ([None, None], None, "is empty"),
     ],
 )

@@ -28,8 +28,8 @@ class TestGains:
             (np.tile([1.0, 0, 1, 0], (7, 1)), "got shape"),
             ([np.nan, 0, 1, 0], "gain tp is missing or infinite"),
             ([np.inf, 0, 1, 0], "gain tp is missing or infinite"),
-            ([0, 1, 0, 1], "right decision pay"),
-            ([1, 1, 1, 1], "depend on its decision"),
+            ([0, 1, 0, 1], "No correct decision earns more"),
+            ([1, 1, 1, 1], "do not depend on the decision"),
         ],
     )
     def test_bad_ones(self, payments, estimator, gains, message):

@@ -1,10 +1,11 @@
 """The product: profile a table, compare methods honestly, rank the rows to check, explain them, report."""
 
-from ._errors import AuditError
-from .pipeline import Audit, audit
+from scarce._errors import AuditError
+
+from .folder import load, save
 from .report import figure_text, figure_titles, interval_text, report_data, report_html
+from .run import Audit, audit
 from .score import score_table
-from .store import load, save
 
 __all__ = [
     "Audit",

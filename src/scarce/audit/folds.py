@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from scarce._errors import AuditError
 from scarce._typing import IntArray
-
-from ._errors import AuditError
 
 __all__ = ["Folds", "inner_folds", "make_folds"]
 
@@ -74,7 +73,7 @@ def _time_folds(y: NDArray[np.int64], times: pd.Series) -> Folds:
     if sum(y[test].sum() for _, test in splits) < MIN_POSITIVES_PER_FOLD:
         raise AuditError(
             "Too few positive rows lie in the later two thirds of the table to test by time; "
-            "leave --time out, or add rows."
+            "test on random folds (no `time`), or add rows."
         )
     description = f"{len(splits)} consecutive parts, each tested by a model that learned from all earlier rows"
     return Folds(splits, True, description)

@@ -14,7 +14,7 @@ from scarce._typing import FloatArray, IntArray
 from scarce.neighbors import GammaKNN
 from scarce.tables import MISSING, Column
 
-__all__ = ["Usual", "nearest_positives", "sentences", "usual_values"]
+__all__ = ["Usual", "nearest_positives", "sentences", "summarise_columns"]
 
 
 SIZE = 12
@@ -33,7 +33,7 @@ class Usual:
         return pd.Series(self.values).astype(dtype), self.weights
 
 
-def usual_values(X: pd.DataFrame, columns: Sequence[Column], size: int = SIZE) -> dict[str, Usual]:
+def summarise_columns(X: pd.DataFrame, columns: Sequence[Column], size: int = SIZE) -> dict[str, Usual]:
     """Summarise each column by at most `size` values.
 
     Numbers and dates are summarised by evenly spaced quantiles, categories by their most frequent values; empty
@@ -42,10 +42,10 @@ def usual_values(X: pd.DataFrame, columns: Sequence[Column], size: int = SIZE) -
     Examples
     --------
     >>> import pandas as pd
-    >>> from scarce.audit.reasons import usual_values
+    >>> from scarce.audit.reasons import summarise_columns
     >>> from scarce.tables import Column
     >>> paid = pd.DataFrame({"paid": [1.0, 2.0, 3.0, 4.0]})
-    >>> usual_values(paid, [Column("paid", "number")], size=2)["paid"]
+    >>> summarise_columns(paid, [Column("paid", "number")], size=2)["paid"]
     Usual(values=[2.0, 4.0], weights=[0.5, 0.5], typical=2.0)
     """
     return {c.name: _usual(X[c.name], c.kind, size) for c in columns}

@@ -6,16 +6,16 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 import scarce
+from scarce._values import plain
 from scarce.metrics import value_at_k
 
 from . import plots
 from .compare import DECIDING, Outcome
-from .pipeline import Audit
+from .run import Audit
 
 __all__ = ["figure_titles", "report_data", "report_html"]
 
@@ -199,19 +199,11 @@ def _queue(result: Audit) -> dict[str, Any]:
         "flagged": int((queue["flagged"] == "yes").sum()),
         "columns": [c for c in queue.columns if c != "threshold"],
         "rows": [
-            {name: _cell(value) for name, value in row.items() if name != "threshold"}
+            {name: plain(value) for name, value in row.items() if name != "threshold"}
             for row in queue.head(MAX_QUEUE_SHOWN).to_dict("records")
         ],
         "positive": result.target.positive,
     }
-
-
-def _cell(value: Any) -> str | int | float | None:
-    if pd.isna(value):
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return str(value)
-    return value if isinstance(value, (int, float, str)) else str(value)
 
 
 def _done(result: Audit) -> list[str]:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from scarce.tables import conform, listed, read_table
+from scarce._errors import AuditError
+from scarce._messages import listed
+from scarce.tables import conform, read_table
 
-from ._errors import AuditError
+from .folder import load
 from .queue import queue_of_new_rows, with_table_columns
-from .store import load
 
 __all__ = ["score_table"]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from scarce._extras import require
 from scarce._sklearn import Interval
 from scarce._typing import FloatArray, IntArray, MatrixLike, RandomState, Rows
 from scarce.base import RareEventClassifier
@@ -24,13 +25,7 @@ Derivatives = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 def import_lightgbm() -> Any:
     """Return the module; the error names the command that installs it."""
-    try:
-        import lightgbm
-    except ImportError as error:
-        raise ImportError(
-            'Trees are grown by LightGBM, which is not installed: pip install "scarce[boost]".'
-        ) from error
-    return lightgbm
+    return require("lightgbm", "Boosting")
 
 
 class BoostedClassifier(RareEventClassifier):

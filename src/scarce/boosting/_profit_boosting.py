@@ -17,7 +17,7 @@ from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
 from scarce.explanation import Unit
 from scarce.profit import ProfitClassifier, bayes_threshold
-from scarce.profit._classifier import gains_of_rows
+from scarce.profit._base import gains_of_rows
 from scarce.profit._gains import gain_of_flagging, log_ratio, stakes
 
 __all__ = ["ProfitBoosting"]
@@ -47,11 +47,11 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     ----------
     loss : {"log_loss", "exponential", "logistic"}, default="log_loss"
         "log_loss" learns the log-odds of the class from rows that all weigh the same, and adds those of the stakes,
-        which 20 further trees learn from the gains alone. The others learn the decision at once, from rows that weigh
-        what their right decision earns more than the wrong one: "exponential" is the convex surrogate of Metzler et
-        al., GB_prof; "logistic" is the expected profit itself with a logistic link, as in the csboost of Höppner et
-        al., which large mistakes dominate less. A few expensive rows weigh much then, and with few positives that costs
-        more than it brings.
+        which 20 further trees learn from the gains alone. The others learn the decision at once, and each row is
+        weighted by the difference in profit between the right and the wrong decision: "exponential" is the convex
+        surrogate of Metzler et al., GB_prof; "logistic" is the expected profit itself with a logistic link, as in the
+        csboost of Höppner et al., which large mistakes dominate less. A few expensive rows weigh much then, and with
+        few positives that costs more than it brings.
     n_estimators : int, default=150
         Maximum number of trees, without those for the stakes.
     learning_rate : float, default=0.05
@@ -68,8 +68,8 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     colsample_bytree : float, default=0.5
         Share of the features that each tree may use.
     n_iter_no_change : int, optional
-        Stop when so many trees in a row have not raised the profit on `validation_fraction` of the rows; the number of
-        trees found is then grown on all rows.
+        Stop when this number of trees in a row has not raised the profit on `validation_fraction` of the rows; the
+        number of trees found is then grown on all rows.
     validation_fraction : float, default=0.1
         See `n_iter_no_change`.
     random_state : int, RandomState or None, default=None

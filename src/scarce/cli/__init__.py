@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from scarce._errors import UserError
+from scarce._extras import EXTRAS, install
 
 try:
     import typer
 
+    from ._console import options_of, with_options
     from .audit import audit_command
     from .data import data_app
     from .score import score_command
@@ -30,9 +32,6 @@ app.command("score")(score_command)
 app.add_typer(study_app, name="study")
 app.add_typer(data_app, name="data")
 
-NEEDED = dict.fromkeys(("jinja2", "lightgbm", "matplotlib", "pandas", "pyarrow", "skops"), "audit")
-NEEDED |= {"scikit_posthocs": "study", "imblearn": "sampling"}
-
 
 @app.callback(invoke_without_command=True)
 def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
@@ -48,11 +47,19 @@ def main() -> None:
     try:
         app()
     except ModuleNotFoundError as error:
-        if error.name not in NEEDED:
+        if error.name not in EXTRAS:
             raise
-        _leave(f'This command needs {error.name}; install it with: pip install "scarce[{NEEDED[error.name]}]"')
+        _leave(f"This command needs {error.name}; install it with: {install(error.name)}")
     except UserError as error:
-        _leave(str(error))
+        _leave(with_options(str(error), options_of(_command())))
+
+
+def _command() -> Any:
+    """Return the command that the arguments of this process name."""
+    command: Any = typer.main.get_command(app)
+    for word in sys.argv[1:]:
+        command = getattr(command, "commands", {}).get(word, command)
+    return command
 
 
 def _leave(message: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,7 +10,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ._console import make_console
+from ._console import make_console, options_of, with_options
 
 if TYPE_CHECKING:
     from scarce.audit import Audit
@@ -23,6 +24,7 @@ SHORT_TITLES = {"ap": "AP", "f1": "F1"}
 
 
 def audit_command(
+    context: typer.Context,
     table: Annotated[
         Path | None, typer.Argument(help="CSV or Parquet; without it, simulated payments are audited.")
     ] = None,
@@ -53,9 +55,10 @@ def audit_command(
         task = bar.add_task("Starting", total=None)
         from scarce._files import check_free
         from scarce.audit import audit, save
+        from scarce.audit.folder import MANIFEST
 
         folder = out or Path(f"audit-{table.name.split('.')[0] if table else 'simulated'}")
-        check_free(folder, force=force)
+        check_free(folder, force=force, marker=MANIFEST)
         result = audit(
             table,
             target,
@@ -71,7 +74,7 @@ def audit_command(
             progress=lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
         )
         save(result, folder, force=force)
-    _print_audit(result, folder)
+    _print_audit(result, folder, options_of(context.command))
 
 
 def _progress() -> Progress:
@@ -89,7 +92,7 @@ def _progress() -> Progress:
     )
 
 
-def _print_audit(result: Audit, folder: Path) -> None:
+def _print_audit(result: Audit, folder: Path, options: Collection[str]) -> None:
     from scarce.audit import figure_text, figure_titles, interval_text
 
     console, profile = make_console(), result.profile
@@ -101,7 +104,8 @@ def _print_audit(result: Audit, folder: Path) -> None:
         markup=False,
     )
     for warning in result.warnings:
-        console.print(warning, style="bold red" if warning.startswith("LEAK") else "yellow", markup=False)
+        colour = "bold red" if warning.startswith("LEAK") else "yellow"
+        console.print(with_options(warning, options), style=colour, markup=False)
     titles = figure_titles(result)
     table = Table("Method", title=f"{simulated}{result.comparison.folds.description}", title_justify="left")
     for name, title in titles.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,7 @@ from rich.text import Text
 from ._console import make_console
 
 if TYPE_CHECKING:
-    from scarce.study import Progress, Study
+    from scarce.study import Progress, Store, Study
 
 # Everything else is imported where it is used, so that help comes at once.
 
@@ -36,7 +36,7 @@ VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagree
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
 Names = Annotated[list[str], typer.Argument(help="Names that scarce study list gives, or a TOML file of your own.")]
-Splits = Annotated[int | None, typer.Option(help="Only the first splits; the output notes it.")]
+Splits = Annotated[int | None, typer.Option(help="Run only the first N splits; the output notes it.")]
 Sets = Annotated[str | None, typer.Option(help="Only these sets, separated by commas.")]
 Methods = Annotated[str | None, typer.Option(help="Only these methods, separated by semicolons.")]
 Jobs = Annotated[int, typer.Option(help="Processes on this machine; -1 is one for each core.")]
@@ -54,7 +54,8 @@ def list_command(out: Out = Path("study")) -> None:
     table.add_column("sets", justify="right")
     table.add_column("cells", justify="right")
     table.add_column("done", justify="right")
-    with _store(out, needed=False) as store:
+    with ExitStack() as stack:
+        store = stack.enter_context(_store(out)) if _file(out).exists() else None
         for name in list_studies():
             study = load_study(name)
             keys = {planned.cell.key for planned in study.plan()}
@@ -104,7 +105,9 @@ def compare_command(
         str | None, typer.Option(help="Estimators of scarce, separated by commas; all of them if left out.")
     ] = None,
     positive: Annotated[str | None, typer.Option(help="Outcome to look for; the rarer one if left out.")] = None,
-    metric: Annotated[str, typer.Option(help="ap, f1, gm, aa, precision, sensitivity or specificity.")] = "ap",
+    metric: Annotated[
+        str, typer.Option(help="ap, f1, gmean, balanced_accuracy, precision, sensitivity or specificity.")
+    ] = "ap",
     splits: Annotated[int, typer.Option(help="How often 20 % of the rows are held out.")] = 5,
     out: Out = Path("study"),
     jobs: Jobs = -1,
@@ -146,7 +149,7 @@ def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
     console = make_console(WIDTH)
     for column, name in needs(study).items():
         console.print(f"{column} is left out: it needs estimator {name}.", style="yellow", markup=False)
-    with _store(out, needed=False, make=True) as store:
+    with _store(out, make=True) as store:
         with _live(study) as show:
             progress = run_study(study, store, n_jobs=jobs, dask=dask, on_progress=show)
         _report(study, store, out)
@@ -158,7 +161,7 @@ def _run(study: Study, out: Path, jobs: int, dask: str | None) -> None:
     console.print(summary + ".", markup=False)
 
 
-def _report(study: Study, store: Any, out: Path) -> None:
+def _report(study: Study, store: Store, out: Path) -> None:
     from scarce.study.report import write_report
 
     folder = out / study.name.replace("/", "-")
@@ -205,21 +208,23 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
 
 
 @contextmanager
-def _store(out: Path, *, needed: bool = True, make: bool = False) -> Iterator[Any]:
-    from scarce.study import Store, StudyError
+def _store(out: Path, *, make: bool = False) -> Iterator[Store]:
+    """Open the store of a folder, which must be there unless it is to be made."""
+    from scarce._errors import StudyError
+    from scarce.study import Store
 
-    file = out / "store.sqlite"
-    if not make and not file.exists():
-        if needed:
-            raise StudyError(f"There are no results in {out}; run a study first, or name its folder with --out.")
-        yield None
-        return
-    with Store(file) as store:
+    if not make and not _file(out).exists():
+        raise StudyError(f"There are no results in {out}; run a study first, or name its folder (`out`).")
+    with Store(_file(out)) as store:
         yield store
 
 
+def _file(out: Path) -> Path:
+    return out / "store.sqlite"
+
+
 @contextmanager
-def _live(study: Study) -> Iterator[Any]:
+def _live(study: Study) -> Iterator[Callable[[Progress], None]]:
     """Show one table, sets by methods, of what is done, and the time left."""
     console = make_console(WIDTH, stderr=True)
     start = time.monotonic()
@@ -231,7 +236,7 @@ def _live(study: Study) -> Iterator[Any]:
 
 
 def _lines(study: Study, console: Console, start: float) -> Callable[[Progress], None]:
-    """Return a function that prints a plain line every so many seconds, for a log file."""
+    """Return a function that prints a plain line every few seconds, for a log file."""
     printed = start - SECONDS_BETWEEN_LINES + 2.0
 
     def show(progress: Progress) -> None:

@@ -1,12 +1,14 @@
-"""Real data sets by name, and simulated payments."""
+"""Real data sets by name, and simulated ones."""
 
 from ._handbook import handbook_split
 from ._keel import load_keel_folds
 from ._load import DatasetInfo, fetch, info, list_datasets, load
+from ._oil_flow import OIL_STATES, make_oil_rows, simulate_oil_flow
 from ._sources import DatasetUnavailable
 from ._transactions import make_transactions
 
 __all__ = [
+    "OIL_STATES",
     "DatasetInfo",
     "DatasetUnavailable",
     "fetch",
@@ -15,5 +17,7 @@ __all__ = [
     "list_datasets",
     "load",
     "load_keel_folds",
+    "make_oil_rows",
     "make_transactions",
+    "simulate_oil_flow",
 ]

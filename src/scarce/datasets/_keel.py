@@ -57,8 +57,8 @@ def load_keel_folds(name: str, path: str | os.PathLike[str] | None = None) -> li
 
     Notes
     -----
-    Columns are encoded as `load` does it, over the rows of all folds together: a column that holds words becomes one
-    0/1 column per word, in alphabetical order, the same in every fold.
+    Columns are encoded as `load` does it, over the rows of all folds together: a column that holds categories
+    becomes one 0/1 column per category, in alphabetical order, the same in every fold.
     """
     record = get_record(name if name.casefold().startswith("keel-") else f"keel-{name}")
     stem = record.name.removeprefix("keel-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 from sklearn.utils import Bunch
 
+from scarce._messages import listed
 from scarce._typing import FloatArray
 
 from ._catalogue import CATALOGUE, get_record
@@ -38,7 +40,7 @@ class DatasetInfo(NamedTuple):
     rate : float
         The share of positives.
     source : str
-        How it can be had.
+        Where it comes from.
     available : bool
         Whether it is on this machine now, so that `load` downloads nothing.
     recipe : str
@@ -55,7 +57,13 @@ class DatasetInfo(NamedTuple):
     recipe: str
 
 
-def load(name: str, scale: Scale | None = None, *, path: str | os.PathLike[str] | None = None) -> Bunch:
+def load(
+    name: str,
+    scale: Scale | None = None,
+    *,
+    positive: Sequence[str] | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Bunch:
     """Load a real data set by name.
 
     The set is looked for, in this order, at `path`; in the folder that the environment variable ``SCARCE_DATA``
@@ -73,6 +81,8 @@ def load(name: str, scale: Scale | None = None, *, path: str | os.PathLike[str] 
         A convenience for studies of whole tables: each column to [-1, 1], each column to mean 0 and variance 1, or
         each row to length 1. The first two use all rows, so an honest evaluation leaves this None and scales in a
         `Pipeline`. Missing values survive the first two and make the last one an error.
+    positive : sequence of str or None, default=None
+        The classes of the file that count as positive; None takes those of the catalogue.
     path : path-like or None, default=None
         The file, or the folder that holds the files.
 
@@ -88,14 +98,15 @@ def load(name: str, scale: Scale | None = None, *, path: str | os.PathLike[str] 
     Raises
     ------
     DatasetUnavailable
-        If the set cannot be had; the message names every way to get it.
+        If the set is not available; the message names every way to get it.
     ValueError
-        If the name is unknown, or the file is not the one that the catalogue describes.
+        If the name is unknown, the file is not the one that the catalogue describes, or no row is of a class in
+        `positive`.
 
     Notes
     -----
-    A column that holds words becomes one 0/1 column per word, in alphabetical order; a column that holds numbers
-    stays as it is, even if its numbers are codes.
+    A column that holds categories becomes one 0/1 column per category, in alphabetical order; a column that holds
+    numbers stays as it is, even if its numbers are codes.
 
     Examples
     --------
@@ -115,14 +126,18 @@ def load(name: str, scale: Scale | None = None, *, path: str | os.PathLike[str] 
         framed = {"frame": frame, **{extra: frame[column].to_numpy() for extra, column in layout.extras.items()}}
     else:
         data, names, labels = read(found)
-    target = np.isin(labels, found.source.positive).astype(np.int64)
+    target = np.isin(labels, found.source.positive if positive is None else list(positive)).astype(np.int64)
     extras = {extra: data[:, names.index(column)].copy() for extra, column in record.extras.items()}
     if record.aside:
         keep = [j for j, column in enumerate(names) if column not in record.aside]
         data, names = data[:, keep], [names[j] for j in keep]
-    _check_counts(record, found, data, target)
+    _check_counts(record, found, data, target, record.positives if positive is None else int(target.sum()))
+    if not target.any():
+        classes = listed(np.unique(labels).tolist())
+        raise ValueError(f"No row of {record.name!r} is of a class in positive; the classes are {classes}.")
+    recipe = record.recipe if positive is None else f"{record.recipe}, but positive: {', '.join(positive)}"
     descr = (
-        f"{record.recipe}; {data.shape[0]} rows, {data.shape[1]} features, {target.sum()} positives "
+        f"{recipe}; {data.shape[0]} rows, {data.shape[1]} features, {target.sum()} positives "
         f"({target.mean():.2%}); read from {found.origin}."
     )
     if scale is not None:
@@ -159,7 +174,7 @@ def info(name: str) -> DatasetInfo:
     Returns
     -------
     DatasetInfo
-        Its counts, how it can be had, and whether it is here now.
+        Its counts, where it comes from, and whether it is here now.
 
     Examples
     --------
@@ -196,13 +211,13 @@ def fetch(name: str) -> Path:
     Raises
     ------
     DatasetUnavailable
-        If the set cannot be had; the message names every way to get it.
+        If the set is not available; the message names every way to get it.
     """
     return obtain(get_record(name)).path
 
 
-def _check_counts(record: Record, found: Found, data: FloatArray, target: NDArray[np.int64]) -> None:
-    expected = (record.rows, found.source.features or record.features, record.positives)
+def _check_counts(record: Record, found: Found, data: FloatArray, target: NDArray[np.int64], positives: int) -> None:
+    expected = (record.rows, found.source.features or record.features, positives)
     got = (*data.shape, int(target.sum()))
     if got != expected and not record.any_rows:
         raise ValueError(

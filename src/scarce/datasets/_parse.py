@@ -91,8 +91,8 @@ def parse_text(lines: Iterable[str], layout: Layout) -> Table:
     """Read a text file.
 
     A column in which every cell is a number, or a mark for a missing one (an empty cell, ``?``, ``<null>``,
-    ``NA``: they become NaN), stays one column. A column that holds words becomes one 0/1 column per word, in
-    alphabetical order; a mark for a missing value counts as a word there.
+    ``NA``: they become NaN), stays one column. A column that holds categories becomes one 0/1 column per
+    category, in alphabetical order; a mark for a missing value counts as a category there.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ def _encode(
 ) -> tuple[FloatArray, list[str], NDArray[np.str_]]:
     if codes is not None:
         known = np.isin(cells, list(codes)).all(axis=1)
-        words, positions = np.unique(cells[known], return_inverse=True)
-        numbers = np.array([codes[word] for word in words], dtype=np.float64)
+        categories, positions = np.unique(cells[known], return_inverse=True)
+        numbers = np.array([codes[category] for category in categories], dtype=np.float64)
         return numbers[positions.reshape(-1, cells.shape[1])], names, labels[known]
 
     columns: list[FloatArray] = []
@@ -184,9 +184,9 @@ def _encode(
         try:
             numbers = np.where(np.isin(column, MISSING_MARKS), "nan", column).astype(np.float64)
         except ValueError:
-            words = np.unique(column)
-            columns.extend((column == word).astype(np.float64) for word in words)
-            new_names.extend(f"{name}={word}" for word in words)
+            categories = np.unique(column)
+            columns.extend((column == category).astype(np.float64) for category in categories)
+            new_names.extend(f"{name}={category}" for category in categories)
         else:
             columns.append(numbers)
             new_names.append(name)

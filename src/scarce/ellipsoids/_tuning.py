@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from scarce._typing import FloatArray, IntArray
-from scarce.ellipsoids._fitted import answers_of_pairs
+from scarce.ellipsoids._ellipsoids import answers_of_pairs
 from scarce.objectives import FBeta
 
 __all__ = ["best_pair_by_score", "best_pairs_by_rule", "split"]

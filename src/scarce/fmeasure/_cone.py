@@ -209,7 +209,7 @@ class ConeClassifier(ClassifierWrapper):
         self._found = problem, path.scores
         if self.validation == "train" and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
             warnings.warn(
-                "Every model calls all training rows right, so that F on these rows cannot tell the models apart. "
+                "Every model predicts all training rows correctly, so F on them does not distinguish the models. "
                 "Set validation=5, or the share of rows to hold out.",
                 UserWarning,
                 stacklevel=2,

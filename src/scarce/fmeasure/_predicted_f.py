@@ -66,7 +66,7 @@ class ThresholdCurve:
         return self.f[np.searchsorted(self._between, threshold)]
 
     def threshold_for(self, called: float) -> float:
-        """Return the threshold at which so many rows are called positive."""
+        """Return the threshold at which this number of rows is called positive."""
         return float(np.interp(called, self.called[::-1], self.threshold[::-1]))
 
     @cached_property

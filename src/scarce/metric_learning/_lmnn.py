@@ -16,7 +16,7 @@ from scarce.metric_learning._linear import LinearMetric, Loss, descend, neighbou
 __all__ = ["LMNN"]
 
 
-# Of the rows of other classes only the nearest so many can be impostors of a row, until they are sought again.
+# Of the rows of other classes only this number of nearest ones can be impostors of a row, until they are sought again.
 _RIVALS = 30
 # How far beyond the margin they are sought, times the squared distance: those may be impostors some steps later.
 _REACH = 2.0

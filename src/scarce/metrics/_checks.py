@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from scarce._messages import listed
 from scarce._typing import BoolArray, FloatArray, IntArray, Label
 
 
@@ -17,7 +17,7 @@ def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any
     column = check_array(values, dtype=dtype, ensure_2d=False, input_name=name)
     if column.size != len(column):
         raise ValueError(
-            f"{name} must be one column, got shape {column.shape}. Of predict_proba, pass the column of the "
+            f"{name} must be one column, got shape {column.shape}. Pass one column of predict_proba, that of the "
             "positive class."
         )
     return column.ravel()
@@ -29,20 +29,21 @@ def check_labels(pos_label: Label | None, *columns: NDArray[Any]) -> list[BoolAr
     for column in columns:
         # Objects may be of types that have no order, which np.unique needs.
         labels.update((column if column.dtype.kind == "O" else np.unique(column)).tolist())
+    shown = listed(sorted(labels, key=repr))
     if len(labels) > 2:
         raise ValueError(
-            f"Expected two labels, found {len(labels)} ({_listed(labels)}). Make the problem binary first, "
+            f"Expected two labels, found {len(labels)} ({shown}). Make the problem binary first, "
             "and pass predicted labels, not scores, as y_pred."
         )
     if pos_label is None:
         if not (labels <= {0, 1} or labels <= {-1, 1}):
             raise ValueError(
-                f"Set pos_label to the positive one of the labels {_listed(labels)}; it is only known for "
+                f"Set pos_label to the positive one of the labels {shown}; it is only known for "
                 "0 and 1, -1 and 1, and booleans."
             )
         pos_label = 1
     elif len(labels) == 2 and pos_label not in labels:
-        raise ValueError(f"pos_label={pos_label!r} is not one of the labels {_listed(labels)}. Set it to one.")
+        raise ValueError(f"pos_label={pos_label!r} is not one of the labels {shown}. Set it to one.")
     return [column == pos_label for column in columns]
 
 
@@ -61,7 +62,3 @@ def rows_by_code(code: IntArray) -> list[IntArray]:
     """Return the rows of each code, codes in ascending order."""
     order = np.argsort(code, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(code[order])) + 1)
-
-
-def _listed(labels: Collection[Any], most: int = 5) -> str:
-    return ", ".join(sorted(map(repr, labels))[:most]) + (", …" if len(labels) > most else "")

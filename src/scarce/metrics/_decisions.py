@@ -144,7 +144,7 @@ def savings_score(
 def _decisions(
     y_true: ArrayLike, y_pred: ArrayLike, pos_label: Label | None, sample_weight: ArrayLike | None
 ) -> tuple[BoolArray, BoolArray, FloatArray]:
-    """Return of each row whether it is positive, whether it is called so, and its weight."""
+    """Return the true class, the predicted class and the weight of each row."""
     truth, predicted = check_column(y_true, "y_true"), check_column(y_pred, "y_pred")
     check_consistent_length(truth, predicted)
     y, called = check_labels(pos_label, truth, predicted)
@@ -172,5 +172,5 @@ def _relative(difference: float, reference: float, whose: str) -> float:
     if difference == 0:
         return 0.0
     if reference == 0:
-        raise ValueError(f"{whose} earn nothing, so nothing can be relative to that. Use profit_score instead.")
+        raise ValueError(f"{whose} earn nothing, so a relative profit is undefined. Use profit_score instead.")
     return difference / abs(reference)

@@ -90,7 +90,7 @@ def group_precision_at_k(
         left[candidates[is_positive]] -= checked[is_positive]
     if fewest < k:
         warnings.warn(
-            f"k={k} is more than the {fewest} groups of a period; the share is of {k} all the same.", stacklevel=2
+            f"k={k} is more than the {fewest} groups of a period; the precision is still divided by {k}.", stacklevel=2
         )
     return float(np.mean(figures))
 

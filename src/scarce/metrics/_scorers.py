@@ -92,7 +92,7 @@ class ProfitScorer:
         return profit_score(y_true, predict_for_profit(estimator, X, table), table, pos_label=self.pos_label)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return that `gains` are asked for."""
+        """Return the metadata request: `gains`."""
         request = MetadataRequest(owner=self)
         request.score.add_request(param="gains", alias=True)
         return request

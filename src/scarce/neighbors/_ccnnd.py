@@ -36,7 +36,7 @@ class CCNND(StreamProbabilities):
     n_neighbors : int, default=1
         How many distances are compared, k. The paper advises 1 to 3.
     max_per_class : int, default=None
-        Keep at most so many rows of each class, the latest ones. A class that has no more than that loses none,
+        The maximum number of rows kept per class, the latest ones. A class that has no more than that loses none,
         however many rows of other classes arrive. None keeps all.
     n_jobs : int, default=None
         Threads for scoring.

@@ -26,7 +26,7 @@ __all__ = ["DuplicatedKNN"]
 
 
 class DuplicatedKNN(Vote):
-    """dupk-NN: k nearest neighbours, with so many copies of each positive row that the classes are even.
+    """dupk-NN: k nearest neighbours, with positive rows repeated until the classes are balanced.
 
     Each positive row stands for r rows, r being n_negative / n_positive rounded, and the majority of the k nearest
     wins. No copy is made: the j-th of the positive votes that a majority needs is cast by the (j / r, rounded up)-th

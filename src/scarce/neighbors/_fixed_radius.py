@@ -19,7 +19,7 @@ from scarce.neighbors._search import ClassIndex, RowTiles, merge_by_class
 __all__ = ["SAME", "AllInside", "FixedRadius", "Inside"]
 
 
-# Up to so many rows the mean distance is that of all pairs.
+# Up to this number of rows the mean distance is that of all pairs.
 _EXACT_ROWS = 20_000
 # Numbers this close, relative to their size, are taken for equal: a radius or a tie must not hang on the last bits.
 SAME = 1e-12

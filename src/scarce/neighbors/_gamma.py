@@ -189,8 +189,8 @@ class GammaKNN(RareEventClassifier):
         elif self.index_.class_sizes[1] < self._positive_order:
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a row needs {self._positive_order} positive neighbours to be "
-                f"called positive, and there are {self.index_.class_sizes[1]}: nothing will be. Take fewer "
-                "neighbours.",
+                f"called positive, and there are {self.index_.class_sizes[1]}, so no row will be predicted positive. "
+                "Use a smaller n_neighbors.",
                 stacklevel=3,
             )
 

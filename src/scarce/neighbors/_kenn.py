@@ -116,7 +116,7 @@ class KENN(RareEventClassifier):
         if sizes[1] <= voters(self.n_neighbors, len(X)) // 2:
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a row needs more positive neighbours to be called positive than "
-                f"the {sizes[1]} there are: nothing will be. Take fewer neighbours.",
+                f"the {sizes[1]} there are, so no row will be predicted positive. Use a smaller n_neighbors.",
                 stacklevel=3,
             )
 

@@ -39,7 +39,7 @@ class Vote(RareEventClassifier):
 
     @abstractmethod
     def _rate(self, X: NDArray, skip: IntArray | None, sizes: IntArray) -> FloatArray:
-        """Score rows, each without the training row `skip`, in a table with so many rows of each class."""
+        """Score rows, each without its training row `skip`; `sizes` are the class sizes."""
 
     @abstractmethod
     def _votes(self, found: Neighbors, sizes: IntArray) -> FloatArray:

@@ -219,7 +219,7 @@ class FMeasurePathDisplay(AxesDisplay):
     curves : dict of str to array-like of shape (n_models,)
         The F of each model by what it is measured on, in the order of fitting; NaN where a fit failed.
     bound : array-like of shape (n_models,), optional
-        The bound certified with so many models.
+        The bound certified with this number of models.
 
     Attributes
     ----------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import studentized_range
 
+from scarce._extras import require
 from scarce._ranks import critical_difference, mean_ranks, nemenyi
 from scarce._typing import FloatArray
 from scarce.plotting._display import AxesDisplay
@@ -130,14 +131,8 @@ class CriticalDifferenceDisplay(AxesDisplay):
         return p
 
     def _draw(self, **kwargs: Any) -> None:
-        try:
-            import pandas as pd
-            import scikit_posthocs
-        except ImportError as error:
-            raise ImportError(
-                f'The diagram is drawn with {error.name}, which is not installed: pip install "scarce[study]".'
-            ) from error
+        pd, posthocs = (require(module, "The diagram") for module in ("pandas", "scikit_posthocs"))
         p = pd.DataFrame(self._p_values(), self.names, self.names)
         options = {"crossbar_props": {"linewidth": 2.5}, **kwargs}
         ranks = dict(zip(self.names, self.ranks.tolist(), strict=True))
-        self.artists_ = scikit_posthocs.critical_difference_diagram(ranks, p, alpha=self.alpha, ax=self.ax_, **options)
+        self.artists_ = posthocs.critical_difference_diagram(ranks, p, alpha=self.alpha, ax=self.ax_, **options)

@@ -4,8 +4,8 @@
 true negative and false negative. :class:`Gains` compute them from the columns of a table.
 """
 
+from scarce.profit._base import ProfitClassifier
 from scarce.profit._bayes import BayesProfitClassifier
-from scarce.profit._classifier import ProfitClassifier
 from scarce.profit._gains import Gains, bayes_threshold
 from scarce.profit._menu import MenuEntry, profit_menu
 

@@ -15,7 +15,7 @@ from scarce._sklearn import HasMethods, StrOptions
 from scarce._typing import Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
 from scarce.explanation import Unit
 from scarce.objectives import Profit
-from scarce.profit._classifier import ProfitClassifier, gains_of_rows
+from scarce.profit._base import ProfitClassifier, gains_of_rows
 from scarce.profit._gains import bayes_threshold, gain_of_flagging
 from scarce.tuned import TunedThreshold
 

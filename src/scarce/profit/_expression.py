@@ -81,7 +81,8 @@ def _check(node: ast.expr, expression: str) -> None:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             fewest, most = _ARGUMENTS.get(name, (1, 1))
             if not fewest <= len(args) <= most:
-                raise ValueError(f"{name} in {expression!r} has {len(args)} arguments, which is not what it takes.")
+                takes = fewest if fewest == most else f"at least {fewest}"
+                raise ValueError(f"{name} takes {takes} arguments; got {len(args)} in {expression!r}.")
             parts = args
         case _:
             raise ValueError(

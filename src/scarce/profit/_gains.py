@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from scarce._sweep import check_gains, listed, refuse_not_finite
+from scarce._messages import listed_rows
+from scarce._sweep import check_gains, refuse_not_finite
 from scarce._typing import FloatArray, MatrixLike
 from scarce.profit._expression import FUNCTIONS, evaluate, names_in
 
@@ -156,7 +157,7 @@ class Gains:
         if frame:
             series = table[:, where] if isinstance(where, int) else table.get_column(where)
             if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-                raise ValueError(f"The column {where!r} of the gains holds no numbers but {series.dtype}.")
+                raise ValueError(f"The column {where!r} of the gains must be numeric; its type is {series.dtype}.")
             column = series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
         else:
             column = table[:, where].astype(np.float64, copy=False)
@@ -188,7 +189,7 @@ class Gains:
         for name in self._names:
             if (bad := np.flatnonzero(~np.isfinite(values[name]))).size:
                 raise ValueError(
-                    f"The column {name!r} of the gains is missing or infinite in {listed(bad)}. Fill it, or leave "
+                    f"The column {name!r} of the gains is missing or infinite in {listed_rows(bad)}. Fill it, or leave "
                     "these rows out of X, y and the gains alike."
                 )
         refuse_not_finite(gains, f"Change {self!r}.")
@@ -254,8 +255,8 @@ def check_learnable(gains: ArrayLike, n_samples: int, on_degenerate: Literal["ra
     if on_degenerate == "drop":
         return np.where((xi > 0)[:, None], table, 0.0)
     raise ValueError(
-        f"The gains make no right decision pay, tn - fp + tp - fn ≤ 0, in {listed(wrong)}. Change them, leave these "
-        "rows out, or let Gains(..., on_degenerate='drop') set them to 0."
+        f"No correct decision earns more than a wrong one (tn - fp + tp - fn ≤ 0) in {listed_rows(wrong)}. Change the "
+        "gains, leave these rows out, or let Gains(..., on_degenerate='drop') set them to 0."
     )
 
 

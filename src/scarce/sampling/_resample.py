@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from scarce._extras import require
 from scarce._sweep import check_gains, check_weight
 from scarce._typing import BoolArray, FloatArray, IntArray, RandomState
 
@@ -152,13 +153,7 @@ def resample_in_steps(
 
 
 def imblearn() -> Any:
-    try:
-        import imblearn
-    except ImportError as error:
-        raise ImportError(
-            'Resampling is done by imbalanced-learn, which is not installed: pip install "scarce[sampling]".'
-        ) from error
-    return imblearn
+    return require("imblearn", "Resampling")
 
 
 def _steps(sampler: Any, random_state: RandomState) -> list[Any]:

@@ -35,7 +35,7 @@ class SDC(RareEventClassifier):
     gamma : {"scale", "auto"} or float, default="scale"
         The kernel's width, as in scikit-learn's ``SVC``.
     growth : float, default=3.0
-        SMOTE makes the positives so many times as many, but not more than the negatives. 1 makes none.
+        The factor by which SMOTE multiplies the positives, but not beyond the number of negatives. 1 makes none.
     n_neighbors : int, default=5
         Among how many neighbours of its class SMOTE goes; fewer where the class has fewer.
     ratio : {"after", "before"}, default="after"

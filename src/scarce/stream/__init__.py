@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scarce._extras import require
 from scarce.neighbors import CCNND
 
 if TYPE_CHECKING:
@@ -63,12 +64,7 @@ def to_river(
     >>> progressive_val_score(rows, model, metrics.GeometricMean())
     GeometricMean: ...
     """
-    try:
-        import river  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            'Streams are those of river, which is not installed: pip install "scarce[stream]".'
-        ) from error
+    require("river", "A stream")
     from scarce.stream._river import RiverClassifier
 
     return RiverClassifier(model, drift_detector, keep)

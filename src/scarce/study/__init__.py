@@ -4,11 +4,13 @@ A study is a small file that names sets, methods, a protocol and what a paper pr
 into a store, and one report sets the paper's figures beside ours.
 """
 
+from scarce._errors import StudyError
+
 from .own import own_study
 from .runner import Progress, run_study
-from .spec import Study, StudyError, list_studies, load_study
+from .spec import Study, list_studies, load_study
 from .store import Outcome, Store
-from .tables import tabulate
+from .tabulation import tabulate
 
 __all__ = [
     "Outcome",

@@ -15,10 +15,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
+from scarce._errors import StudyError
 from scarce.metrics import gmean_score, precision_at_k_scorer
 from scarce.registry import all_estimators
-
-from .spec import StudyError
 
 __all__ = ["SCORERS", "build", "missing"]
 
@@ -29,8 +28,8 @@ _SCALERS = {
 }
 SCORERS: dict[str, Any] = {
     "f1": make_scorer(f1_score, zero_division=0.0),
-    "gm": make_scorer(gmean_score),
-    "aa": make_scorer(balanced_accuracy_score),
+    "gmean": make_scorer(gmean_score),
+    "balanced_accuracy": make_scorer(balanced_accuracy_score),
     "ap": "average_precision",
     "p@5%": precision_at_k_scorer(0.05),
 }
@@ -105,7 +104,7 @@ def _make(part: Mapping[str, Any]) -> BaseEstimator:
 
 
 def _value(value: Any) -> Any:
-    """Return a parameter: an estimator of its description, a ratio that a sampler must reach, None, or what it is."""
+    """Return the value of a parameter: build described estimators and sampling ratios, leave other values unchanged."""
     if value == "None":  # TOML has no word for it, and "none" is a value of some parameters
         return None
     if isinstance(value, Mapping) and isinstance(value.get("estimator"), str):

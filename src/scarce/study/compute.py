@@ -18,14 +18,17 @@ import numpy as np
 from sklearn.base import clone
 
 import scarce
+from scarce._errors import StudyError
 
 from .build import build
 from .data import rows_of
 from .measures import MEASURES
-from .spec import Cell, StudyError
+from .spec import Cell
 from .store import Outcome
 
-__all__ = ["compute"]
+__all__ = ["STATUS", "compute", "kilobytes"]
+
+STATUS = Path("/proc/self/status")
 
 _PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "imblearn": "imbalanced-learn"}
 _PACKAGES |= {name: name for name in ("lightgbm", "numba", "joblib")}
@@ -70,19 +73,19 @@ def _compute(cell: Cell) -> Outcome:
 @contextmanager
 def _peak_memory() -> Iterator[Any]:
     """Yield a function that returns, in MB, how far the memory of this process rose above what it held before."""
-    status = Path("/proc/self/status")
     try:
         # Linux forgets the highest memory of a process when asked to.
         Path("/proc/self/clear_refs").write_text("5")
-        before = _field(status, "VmRSS")
-        yield lambda: max(0.0, (_field(status, "VmHWM") - before) / 1024)
+        before = kilobytes("VmRSS")
+        yield lambda: max(0.0, (kilobytes("VmHWM") - before) / 1024)
     except OSError:
         unit = 1024**2 if sys.platform == "darwin" else 1024
         yield lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def _field(status: Path, name: str) -> float:
-    return float(next(line for line in status.read_text().splitlines() if line.startswith(name)).split()[1])
+def kilobytes(field: str) -> float:
+    """Return a field of Linux's account of this process, such as VmRSS."""
+    return float(next(line for line in STATUS.read_text().splitlines() if line.startswith(field)).split()[1])
 
 
 def _versions() -> dict[str, str]:

@@ -73,7 +73,7 @@ def _by_positives(study: Study, values: _Values) -> list[dict[str, Any]]:
         method.column: [(share, values.mean(metric, method.column, _sets_up_to(study, share))) for share in GROUPS]
         for method in study.methods
     }
-    return [_panel("", "sets with at most so many % of positives", LABELS[metric], lines)]
+    return [_panel("", "maximum share of positives of the sets, in %", LABELS[metric], lines)]
 
 
 def _by_parameter(study: Study, values: _Values) -> list[dict[str, Any]]:

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, IntArray
 from scarce.datasets import load, load_keel_folds
-from scarce.datasets._catalogue import get_record
-from scarce.datasets._sources import obtain, read
 
 from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
-from .spec import StudyError
 
 if TYPE_CHECKING:
     from scarce.tables import Column
@@ -52,7 +50,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
-    """Return the rows of a split, which depend on nothing but the arguments; holes have the training rows' median."""
+    """Return the rows of a split, which depend on the arguments alone; missing values become the training median."""
     rows = _split(set_, protocol, split)
     if not (np.isnan(rows.X_train).any() or np.isnan(rows.X_test).any()):
         return rows
@@ -160,9 +158,7 @@ def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
         frame, y = _read(Path(set_["name"]), set_["target"], set_["positive"])
         known = np.flatnonzero(y >= 0)
         return conform(frame, _columns(set_)).iloc[known], y[known], None
-    if "positive" in set_:
-        return *_relabelled(set_["name"], set_["positive"]), None
-    bunch = load(set_["name"])
+    bunch = load(set_["name"], positive=set_.get("positive"))
     gains = None
     if "gains" in set_:
         import pandas as pd
@@ -172,12 +168,6 @@ def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
     return bunch.data, bunch.target, gains
-
-
-def _relabelled(name: str, positive: list[str]) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return a set of the catalogue with other classes of its file as the positive ones."""
-    data, _, labels = read(obtain(get_record(name)))
-    return data, np.isin(labels, positive).astype(np.int64)
 
 
 def _read(path: Path, target: str, positive: str | None) -> tuple[Any, NDArray[np.int64]]:

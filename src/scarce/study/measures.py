@@ -19,8 +19,8 @@ __all__ = ["LABELS", "MEASURES", "lower_is_better"]
 
 LABELS = {
     "f1": "F1",
-    "gm": "G-mean",
-    "aa": "balanced accuracy",
+    "gmean": "G-mean",
+    "balanced_accuracy": "balanced accuracy",
     "accuracy": "accuracy",
     "ap": "average precision",
     "precision": "precision",
@@ -48,14 +48,14 @@ _LOWER_IS_BETTER = {
     *("error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"),
     *LABELS_OF_PROBABILITIES,
 }
-# Precision is taken among the first rows, as many as so many per cent of the number of positives, and of all rows.
+# Precision at k: k is a percentage of the number of positives, or of all rows.
 SHARES = tuple(range(10, 101, 10))
 _BUDGETS = (1, 5, 10)
 _ATTRIBUTES = {"gamma": "gamma_", "bound": "f_upper_bound_", "train_f1": "f_fit_", "search_f1": "f_"}
 
 
 def lower_is_better(metric: str) -> bool:
-    """Return whether less of a metric is better, as of a gap, or of the share of a state that is called another one."""
+    """Return whether lower values of a metric are better."""
     state, arrow, called = metric.partition("→")
     return metric in _LOWER_IS_BETTER or (bool(arrow) and state != called)
 
@@ -100,8 +100,8 @@ def _decisions(model: Any, rows: Rows, called: Called) -> dict[str, float]:
         "precision": tp / max(tp + fp, 1),
         "sensitivity": sensitivity,
         "specificity": specificity,
-        "gm": float(np.sqrt(sensitivity * specificity)),
-        "aa": (sensitivity + specificity) / 2,
+        "gmean": float(np.sqrt(sensitivity * specificity)),
+        "balanced_accuracy": (sensitivity + specificity) / 2,
         "accuracy": (tp + tn) / len(rows.y_test),
     }
     learned = {name: getattr(model, attribute, None) for name, attribute in _ATTRIBUTES.items()}

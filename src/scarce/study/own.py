@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from scarce._errors import StudyError
 from scarce.registry import all_estimators
 
 from .data import describe_file
-from .spec import Study, StudyError, parse_study
+from .spec import Study, parse_study
 
 __all__ = ["own_study"]
 
-METRICS = ("ap", "f1", "gm", "aa", "precision", "sensitivity", "specificity")
+METRICS = ("ap", "f1", "gmean", "balanced_accuracy", "precision", "sensitivity", "specificity")
 
 
 def own_study(
@@ -47,7 +48,7 @@ def own_study(
     if metric not in METRICS:
         raise StudyError(f"There is no metric {metric!r}; there are {', '.join(METRICS)}.")
     if splits < 1:
-        raise StudyError(f"A comparison needs at least one split; --splits is {splits}.")
+        raise StudyError(f"A comparison needs at least one split; it was to have {splits}.")
     # The wrapper is what the rivals are made of.
     chosen = methods or [name for name in known if name != "TunedThreshold"]
     described = [describe_file(path, target, positive) for path in tables]

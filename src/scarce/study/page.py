@@ -12,7 +12,7 @@ from scarce._files import written_whole
 from .report import number, p_text, signed
 from .spec import Study, list_studies, load_study
 from .store import Store
-from .tables import tabulate
+from .tabulation import tabulate
 
 __all__ = ["write_page"]
 
@@ -25,8 +25,8 @@ written by `scarce study page docs/reproduction.md` from a store of results; eac
 *p* is that of Wilcoxon's signed-rank test of our figures against the printed ones, over sets, where both are known for
 at least six; *apart* is by how much the two differ on a set, on average and whatever the sign. A statement
 is "confirmed" or "refuted" where the difference is significant at 5 %; it "agrees" or "disagrees" where only the sign
-of the difference is known. Columns that a paper does not have are marked †: methods without any idea about rare
-classes, the yardstick of every comparison.
+of the difference is known. Columns that a paper does not have are marked †: general-purpose methods,
+shown in every comparison.
 """
 
 

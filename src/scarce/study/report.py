@@ -12,7 +12,7 @@ from scarce._files import written_whole
 
 from .spec import Study
 from .store import Store
-from .tables import tabulate
+from .tabulation import tabulate
 
 __all__ = ["number", "p_text", "write_report"]
 

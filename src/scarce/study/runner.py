@@ -10,9 +10,12 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
+from scarce._errors import StudyError
+from scarce._extras import require
+
 from .build import missing
 from .compute import compute
-from .spec import Cell, Planned, Study, StudyError
+from .spec import Cell, Planned, Study
 from .store import Outcome, Store
 
 __all__ = ["Progress", "run_study"]
@@ -164,15 +167,12 @@ def _settings(planned: Planned) -> dict[str, Any]:
 
 def _cluster(address: str) -> AbstractContextManager[int]:
     """Connect to a Dask scheduler; the context is the number of its threads, and joblib sends it the cells."""
-    try:
-        from distributed import Client
-    except ModuleNotFoundError as error:
-        raise StudyError('A cluster needs Dask; install it with: pip install "scarce[dask]"') from error
+    distributed = require("distributed", "A cluster")
 
     class Connected(ExitStack):
         def __enter__(self) -> int:  # type: ignore[override]
             try:
-                client: Any = self.enter_context(Client(address, timeout=TIMEOUT))  # type: ignore[no-untyped-call]
+                client: Any = self.enter_context(distributed.Client(address, timeout=TIMEOUT))
             except (OSError, ValueError) as error:
                 raise StudyError(f"There is no Dask scheduler at {address}: {error}.") from error
             self.enter_context(parallel_config("dask"))

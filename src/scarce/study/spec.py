@@ -12,9 +12,9 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from scarce._errors import UserError
+from scarce._errors import StudyError
 
-__all__ = ["Cell", "Method", "Planned", "Study", "StudyError", "list_studies", "load_study"]
+__all__ = ["Cell", "Method", "Planned", "Study", "list_studies", "load_study"]
 
 SCALINGS = ("none", "row-l2", "min-max", "standard")
 _KEYS = {
@@ -23,10 +23,6 @@ _KEYS = {
 }  # fmt: skip
 _METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "label", "scaling", "every", "gains"}
 _PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
-
-
-class StudyError(UserError, ValueError):
-    """A study cannot be run as it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ class Study:
             reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
         if splits is not None and splits < self.splits:
             if splits < 1:
-                raise StudyError(f"A study needs at least one split; --splits is {splits}.")
+                raise StudyError(f"A study needs at least one split; it was to have {splits}.")
             study = replace(study, protocol={**self.protocol, "splits": splits})
             reduced.append(f"{splits} of {self.splits} splits")
         return replace(study, reduced=tuple(reduced))

@@ -1,8 +1,10 @@
 """The contents of a user's table: reading, target, types, profile and encoding."""
 
+from scarce._errors import TableError
+
 from .encoding import DateParts, make_encoder
 from .profile import Profile, profile_table
-from .reading import TableError, listed, read_table, require_columns
+from .reading import read_table, require_columns
 from .target import Target, read_target
 from .types import MISSING, Column, conform
 
@@ -14,7 +16,6 @@ __all__ = [
     "TableError",
     "Target",
     "conform",
-    "listed",
     "make_encoder",
     "profile_table",
     "read_table",

@@ -12,8 +12,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
+from scarce._errors import TableError
+from scarce._messages import listed
+
 from .encoding import target_encoder
-from .reading import TableError, listed
 from .types import NAMED_AS_CODE, Column, Kind, Role, conform, infer_column
 
 __all__ = ["Profile", "profile_table"]
@@ -28,7 +30,7 @@ MAX_DISTINCT_TEXT = 0.5
 
 @dataclass
 class Profile:
-    """The table in figures: its columns, its rows, and what the user should know before believing anything."""
+    """The table in figures: its columns, its rows, and warnings."""
 
     columns: list[Column]
     rows: int
@@ -110,7 +112,7 @@ def profile_table(
     if not profile.features:
         raise TableError(
             "No column is left to learn from, because every one is constant, an identifier or a leak; "
-            "bring a column back with --keep COLUMN."
+            "add a column, or bring one back (`keep`)."
         )
     return profile, typed
 
@@ -121,7 +123,7 @@ def _dropped(values: pd.Series) -> Column:
         kind = infer_column(values).kind
     except TableError:
         kind = "category"
-    return Column(str(values.name), kind, "dropped", remark="Left out, as asked.")
+    return Column(str(values.name), kind, "dropped", remark="Left out on request.")
 
 
 def _has_infinite(values: pd.Series) -> bool:
@@ -139,11 +141,11 @@ def _judge(column: Column, values: pd.Series, time: str | None) -> tuple[Role, s
         return None
     whole = column.kind == "category" or bool((values == values.round()).all())
     if whole and distinct == rows:
-        return "identifier", "Every row has another value."
+        return "identifier", "Every value is unique."
     if NAMED_AS_CODE.search(column.name) and rows / distinct < MAX_ROWS_PER_IDENTIFIER:
         return "identifier", "Its name and its many values suggest that it identifies someone or something."
     if column.kind == "category" and distinct > MAX_DISTINCT_TEXT * rows:
-        return "text", "Almost every row has another value."
+        return "text", "Almost every value is unique."
     return None
 
 
@@ -168,8 +170,7 @@ def _alone(values: pd.Series, kind: Kind, y: NDArray[np.int64]) -> float:
 
 def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> list[str]:
     warnings = [
-        f"LEAK: column {c.name!r} was left out. {c.remark} "
-        f"Keep it with --keep {c.name} if it is known before the outcome."
+        f"LEAK: column {c.name!r} was left out. {c.remark} Bring it back (`keep`) if it is known before the outcome."
         for c in profile.columns
         if c.role == "leak"
     ]
@@ -186,7 +187,7 @@ def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> li
     dates = [c.name for c in profile.columns if c.kind == "date" and c.role in ("feature", "dropped")]
     if dates and time is None:
         warnings.append(
-            f"The table has dates ({listed(dates)}) but the folds are drawn at random: pass --time {dates[0]} to test "
-            "on later rows than the training rows, as happens in use."
+            f"The table has dates ({listed(dates)}) but the folds are drawn at random: name the column that orders "
+            "the rows (`time`) to test on later rows than the training rows, as happens in use."
         )
     return warnings

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from scarce._errors import UserError
+from scarce._errors import TableError
+from scarce._messages import listed
 
-__all__ = ["TableError", "listed", "read_table", "require_columns"]
+__all__ = ["read_table", "require_columns"]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-MAX_LISTED = 5
-
-
-class TableError(UserError, ValueError):
-    """A table, or a name that should be in it, cannot be used as it is."""
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -66,8 +62,8 @@ def _near_file(path: Path) -> str:
     return f", or did you mean {path.parent / near[0]}" if near else ""
 
 
-def require_columns(frame: pd.DataFrame, names: Iterable[str], option: str) -> None:
-    """Refuse a column name that the table does not have, and name the nearest that it has."""
+def require_columns(frame: pd.DataFrame, names: Iterable[str], parameter: str) -> None:
+    """Refuse a column name that the table does not have, given as `parameter`, and name the nearest that it has."""
     for name in names:
         if name not in frame.columns:
             folded = {column.casefold(): column for column in frame.columns}
@@ -77,12 +73,4 @@ def require_columns(frame: pd.DataFrame, names: Iterable[str], option: str) -> N
                 if near
                 else f"choose one of its columns {listed(list(frame.columns))}."
             )
-            raise TableError(f"The table has no column {name!r} for {option}; {hint}")
-
-
-def listed(names: Sequence[str], last: str = " and ") -> str:
-    """Return a few names in quotes, and how many were left out."""
-    shown = [repr(str(name)) for name in names[:MAX_LISTED]]
-    if len(names) > MAX_LISTED:
-        shown.append(f"{len(names) - MAX_LISTED} more")
-    return last.join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+            raise TableError(f"The table has no column {name!r} for `{parameter}`; {hint}")

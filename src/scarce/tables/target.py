@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .reading import TableError, listed, require_columns
+from scarce._errors import TableError
+from scarce._messages import listed
+
+from .reading import require_columns
 from .types import cell_text
 
 __all__ = ["Target", "read_target"]
@@ -42,7 +45,7 @@ class Target:
 
 def read_target(frame: pd.DataFrame, name: str, positive: str | None = None) -> Target:
     """Find the positive value of the target: the rarer of two, or the one that was asked for."""
-    require_columns(frame, [name], "--target")
+    require_columns(frame, [name], "target")
     column = frame[name]
     known = column.notna().to_numpy()
     text = column[known].map(cell_text)
@@ -54,13 +57,13 @@ def read_target(frame: pd.DataFrame, name: str, positive: str | None = None) -> 
         if wanted is None:
             raise TableError(
                 f"No row has {name} = {positive}, so there is no positive to learn from; "
-                f"--positive takes one of the values {listed(list(counts.index))}."
+                f"choose one of the values {listed(list(counts.index))} (`positive`)."
             )
         reason = f"{name} = {wanted} is positive, as asked."
     elif len(counts) > 2:
         raise TableError(
             f"The target column {name!r} has {len(counts)} different values ({listed(list(counts.index))}); "
-            "name a column with two values, or the value to look for with --positive VALUE."
+            "name a column with two values, or the value to look for (`positive`)."
         )
     else:
         # Of two equally frequent values the larger is positive, as everywhere in the library.

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from .reading import TableError
+from scarce._errors import TableError
 
 __all__ = ["MISSING", "NAMED_AS_CODE", "Column", "Kind", "Role", "cell_text", "conform", "infer_column"]
 
@@ -114,7 +114,7 @@ def _refuse_numbers_as_text(name: str, text: pd.Series) -> None:
     if number.mean() < 0.9:
         return
     decorated = text[number & ~plain]
-    advice = f"or leave the column out with --drop {name}."
+    advice = "or leave the column out (`drop`)."
     if len(decorated) >= 0.1 * len(text):
         raise TableError(
             f"Column {name!r} holds numbers written as text, such as {decorated.iloc[0]!r}; "

@@ -11,7 +11,7 @@ from scarce._sklearn import StrOptions
 from scarce._typing import FloatArray, Label, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import grow_tree
-from scarce.trees._ranking_tree import CRITERIA, DEPTH, TOP_K, RankingTree
+from scarce.trees._ranking_base import CRITERIA, DEPTH, TOP_K, RankingTree
 
 __all__ = ["APTree"]
 

@@ -12,7 +12,7 @@ from scarce._typing import FloatArray
 from scarce.profit._gains import log_ratio
 from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import CRITERIA, Rule, encode_columns, grow_tree
-from scarce.trees._profit_trees import in_units
+from scarce.trees._profit_base import in_units
 
 __all__ = ["Boosted", "boost", "boost_in_turn"]
 

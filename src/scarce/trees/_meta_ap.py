@@ -9,7 +9,7 @@ from scarce._sklearn import StrOptions
 from scarce._typing import Label, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import BY_PRECISION, BY_SLOPE, MERGE_AP
-from scarce.trees._ranking_tree import CRITERIA, TOP_K, MetaTree
+from scarce.trees._ranking_base import CRITERIA, TOP_K, MetaTree
 
 __all__ = ["MetaAP"]
 

@@ -22,8 +22,8 @@ from scarce.trees._engine.sql import Coded, Column, double, to_sql
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_forest import add_forest
 from scarce.trees._path_weights import N_SIZES, fit_path_weights, steps_of_leaves
+from scarce.trees._profit_base import ProfitTrees, in_units
 from scarce.trees._profit_tree import ProfitTree
-from scarce.trees._profit_trees import ProfitTrees, in_units
 
 __all__ = ["ProfitForest"]
 

@@ -12,7 +12,7 @@ from scarce._sklearn import Interval, RealNotInt
 from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
 from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import Graph
-from scarce.trees._profit_trees import ProfitTrees
+from scarce.trees._profit_base import ProfitTrees
 from scarce.trees._pruning import prune_for_profit
 from scarce.trees._readable import ReadableTree
 

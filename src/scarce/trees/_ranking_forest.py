@@ -178,6 +178,6 @@ categorical_features, tie_break
 
 
 def _leaf_ranks(leaf: NDArray[np.int64], weight: FloatArray, n_leaves: int) -> FloatArray:
-    """Return the share of the training rows that each leaf, from the best, leaves behind; half of its own counted."""
+    """Return the share of training rows ranked below each leaf, counting half of its own rows."""
     size = np.bincount(leaf, weight, n_leaves)
     return 1 - (np.cumsum(size) - 0.5 * size) / size.sum()

@@ -10,7 +10,7 @@ from scarce._sklearn import Interval, StrOptions
 from scarce._typing import Label, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import BY_PRECISION, MERGE_AUC
-from scarce.trees._ranking_tree import MetaTree
+from scarce.trees._ranking_base import MetaTree
 
 __all__ = ["TreeRank"]
 

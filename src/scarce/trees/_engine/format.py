@@ -17,7 +17,7 @@ Categories = Sequence[Sequence[Any] | None] | None
 
 
 def number(x: float, digits: int = 6) -> str:
-    """Return a number with so many digits, but never without a digit before the point."""
+    """Return a number with `digits` digits, but never without a digit before the point."""
     if 1e6 <= abs(x) < 1e15:
         digits = max(digits, len(str(int(abs(x)))) + 1)
     return f"{x:.{digits}g}"

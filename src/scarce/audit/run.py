@@ -13,17 +13,17 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from scarce._errors import AuditError
 from scarce._files import sha256
 from scarce._typing import FloatArray
 from scarce.datasets import make_transactions
 from scarce.tables import Profile, Target, profile_table, read_table, read_target, require_columns
 
-from ._errors import AuditError
 from .candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
 from .compare import Comparison, ObjectiveName, Task, compare, threshold_for
 from .folds import inner_folds, make_folds
 from .queue import queue_of_new_rows, queue_of_tested_rows, with_table_columns
-from .reasons import Usual, usual_values
+from .reasons import Usual, summarise_columns
 
 __all__ = ["Audit", "Settings", "Source", "audit"]
 
@@ -156,7 +156,7 @@ def audit(
     if source.simulated:
         target, amount, time = target or "fraud", amount or "amount", time or "date"
     if target is None:
-        raise AuditError("Name the column of outcomes with --target COLUMN.")
+        raise AuditError("Name the column of outcomes (`target`).")
     settings = Settings(target, budget, objective, positive, amount, time, check_cost, tuple(keep), tuple(drop), seed)
     _check_settings(settings, frame)
     progress("Reading the columns", 0, 1)
@@ -207,7 +207,7 @@ def audit(
     spent("Learning from all rows", 0)
     model = task.fit(comparison.winner.candidate.model)
     spent("Finding reasons", final)
-    usual = usual_values(task.X, profile.features)
+    usual = summarise_columns(task.X, profile.features)
     if len(new):
         queue = queue_of_new_rows(model, X.iloc[new], usual, size, labelled).head(size)
     else:
@@ -248,22 +248,22 @@ def _hash_of(frame: pd.DataFrame) -> str:
 
 def _check_settings(settings: Settings, frame: pd.DataFrame) -> None:
     if settings.budget < 1:
-        raise AuditError(f"--budget is the number of rows that can be checked, at least 1; it was {settings.budget}.")
-    require_columns(frame, [settings.target], "--target")
+        raise AuditError(f"`budget` is the number of rows that can be checked, at least 1; it was {settings.budget}.")
+    require_columns(frame, [settings.target], "target")
     for option in ("amount", "time", "keep", "drop"):
         given = getattr(settings, option)
         names = given if isinstance(given, tuple) else filter(None, [given])
         for name in names:
-            require_columns(frame, [name], f"--{option}")
+            require_columns(frame, [name], option)
             if name == settings.target:
-                raise AuditError(f"--{option} names the target column {name!r}; name another column.")
+                raise AuditError(f"`{option}` names the target column {name!r}; name another column.")
     if settings.objective == "profit":
         if settings.amount is None:
-            raise AuditError("--objective profit needs the money at stake in each row; name its column with --amount.")
+            raise AuditError("The objective profit needs the money at stake in each row; name its column (`amount`).")
         if settings.check_cost is None:
-            raise AuditError("--objective profit needs the price of one check; give it with --check-cost.")
+            raise AuditError("The objective profit needs the cost of one check (`check_cost`).")
     if settings.check_cost is not None and not (np.isfinite(settings.check_cost) and settings.check_cost >= 0):
-        raise AuditError(f"--check-cost is what one check costs, 0 or more; it was {settings.check_cost:g}.")
+        raise AuditError(f"`check_cost` is what one check costs, 0 or more; it was {settings.check_cost:g}.")
 
 
 def _amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, list[str]]:
@@ -294,6 +294,6 @@ def _moments(frame: pd.DataFrame, typed: pd.DataFrame, profile: Profile, name: s
     if typed[name].isna().any():
         raise AuditError(
             f"The time column {name!r} is empty in {int(typed[name].isna().sum()):,} rows, which cannot be put in "
-            "order; fill these cells or leave --time out."
+            "order; fill these cells, or test on random folds (no `time`)."
         )
     return typed[name]

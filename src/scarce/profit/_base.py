@@ -65,7 +65,10 @@ class ProfitClassifier(RareEventClassifier):
             )
         table = check_learnable(_RIGHT_EARNS_ONE if gains is None else gains, n_samples)
         if (table[:, 0] == table[:, 3]).all() and (table[:, 1] == table[:, 2]).all():
-            raise ValueError("The gains of no row depend on its decision, so that there is nothing to learn from them.")
+            raise ValueError(
+                "The gains do not depend on the decision in any row, so there is nothing to learn. "
+                "Check the columns tp, fp, tn, fn."
+            )
         self._gains = table
         try:
             # The method uses the gains; of the objectives Profit alone takes them too.

@@ -176,7 +176,7 @@ class ResampledGammaKNN(RareEventClassifier):
         if self.index_.class_sizes[_REAL:].sum() < self._needed:
             warnings.warn(
                 f"With n_neighbors={self.n_neighbors} a row needs {self._needed} positive neighbours to be called "
-                "positive, and there are fewer: nothing will be. Take fewer neighbours.",
+                "positive, and there are fewer, so no row will be predicted positive. Use a smaller n_neighbors.",
                 stacklevel=3,
             )
 

@@ -16,16 +16,18 @@ import skops.io
 from sklearn.pipeline import Pipeline
 
 import scarce
+from scarce._errors import AuditError
 from scarce._files import written_whole
+from scarce._values import plain
 from scarce.tables import Column
 
-from ._errors import AuditError
-from .pipeline import Audit
 from .reasons import Usual
 from .report import report_data, report_html
+from .run import Audit
 
-__all__ = ["SavedModel", "load", "save"]
+__all__ = ["MANIFEST", "SavedModel", "load", "save"]
 
+MANIFEST = "manifest.json"
 PACKAGES = ("lightgbm", "numpy", "pandas", "scikit-learn", "scipy", "skops")
 
 
@@ -39,21 +41,21 @@ class SavedModel:
     manifest: dict[str, Any]
 
 
-def save(result: Audit, folder: Path, *, force: bool = False) -> None:
+def save(result: Audit, out: Path, *, force: bool = False) -> None:
     """Write ``queue.csv``, ``report.html``, ``report.json``, ``model.skops`` and ``manifest.json`` to a folder.
 
-    The folder appears complete or not at all.
+    The folder appears complete or not at all; by `force` it replaces another audit.
     """
     data = report_data(result)
     page = report_html(result, data)
-    with written_whole(folder, force=force) as new:
+    with written_whole(out, force=force, marker=MANIFEST) as new:
         new.mkdir()
         result.queue.to_csv(new / "queue.csv", index=False)
         (new / "report.html").write_text(page, encoding="utf-8")
         _write_json(new / "report.json", data)
         skops.io.dump(result.model, new / "model.skops")
         types = skops.io.get_untrusted_types(file=new / "model.skops")
-        _write_json(new / "manifest.json", {**_manifest(result), "trusted_types": types})
+        _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
 
 
 def _manifest(result: Audit) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def load(path: Path) -> SavedModel:
         raise AuditError(
             f"There is no model {model_file}; name the folder that scarce audit wrote, or its model.skops."
         )
-    manifest = _read_manifest(model_file.with_name("manifest.json"))
+    manifest = _read_manifest(model_file.with_name(MANIFEST))
     try:
         foreign = sorted(set(skops.io.get_untrusted_types(file=model_file)) - set(scarce.trusted_types()))
     except Exception as error:  # skops has no error of its own for files that it did not write
@@ -135,16 +137,8 @@ def _write_json(file: Path, data: dict[str, Any]) -> None:
 
 def _plain(usual: Usual) -> Usual:
     """Return usual values as JSON knows them: dates as text, missing numbers as null."""
-    *values, typical = (_json_value(v) for v in (*usual.values, usual.typical))
+    *values, typical = (plain(v) for v in (*usual.values, usual.typical))
     return Usual(values, usual.weights, typical)
-
-
-def _json_value(value: Any) -> Any:
-    if value is None or pd.isna(value):
-        return None
-    if isinstance(value, pd.Timestamp):
-        return value.isoformat()
-    return value if isinstance(value, str) else float(value)
 
 
 def _typed(plain: dict[str, Any], kind: str) -> Usual:

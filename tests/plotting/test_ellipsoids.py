@@ -1,6 +1,5 @@
 """The picture of ME²: outlines where the ellipsoids end."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -8,12 +7,6 @@ from sklearn.linear_model import LogisticRegression
 
 from scarce.ellipsoids import ME2
 from scarce.plotting import EllipsoidDisplay
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

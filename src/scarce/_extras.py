@@ -1,0 +1,51 @@
+"""The packages of extras, imported where they are used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from scarce._errors import UserError
+
+__all__ = ["EXTRAS", "MissingPackage", "install", "require"]
+
+# The extra that installs a module.
+EXTRAS = {
+    "distributed": "dask",
+    "imblearn": "sampling",
+    "jinja2": "audit",
+    "lightgbm": "boost",
+    "matplotlib": "audit",
+    "pandas": "audit",
+    "pyarrow": "audit",
+    "river": "stream",
+    "scikit_posthocs": "study",
+    "skops": "audit",
+}
+_PACKAGES = {
+    "distributed": "Dask",
+    "imblearn": "imbalanced-learn",
+    "lightgbm": "LightGBM",
+    "scikit_posthocs": "scikit-posthocs",
+}
+
+
+class MissingPackage(UserError, ImportError):
+    """A package is not installed; the message names the command that installs it."""
+
+
+def install(module: str) -> str:
+    """Return the command that installs a module."""
+    return f'pip install "scarce[{EXTRAS[module.split(".")[0]]}]"'
+
+
+def require(module: str, user: str) -> Any:
+    """Return a module of an extra, or name what needs it and the command that installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = module.split(".")[0]
+        package = _PACKAGES.get(name, name)
+        raise MissingPackage(
+            f"{user} needs {package}, which is not installed: {install(module)}.", name=name
+        ) from error

@@ -1,0 +1,27 @@
+"""The parts of messages that all rooms share: names and rows in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scarce._typing import IntArray
+
+__all__ = ["listed", "listed_rows"]
+
+MOST = 5
+
+
+def listed(names: Sequence[object], last: str = " and ") -> str:
+    """Return a few names or labels, texts in quotes, and the number of those left out."""
+    shown = [repr(name.item() if isinstance(name, np.generic) else name) for name in names[:MOST]]
+    if len(names) > MOST:
+        shown.append(f"{len(names) - MOST} more")
+    return last.join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def listed_rows(rows: IntArray) -> str:
+    """Return the numbers of the first rows, and the number of all of them if there are more than one."""
+    shown = ", ".join(map(str, rows[:MOST].tolist()))
+    return f"row {shown}" if len(rows) == 1 else f"{len(rows)} rows, the first of them {shown}"

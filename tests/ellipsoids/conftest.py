@@ -1,5 +1,0 @@
-"""Pictures without a screen."""
-
-import matplotlib
-
-matplotlib.use("Agg")
