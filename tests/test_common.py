@@ -446,6 +446,17 @@ class TestThreshold:
         assert clone(estimator).set_params(pos_label=0).fit(X, y).pos_label_ == 0
         assert clone(estimator).fit(X[:100], np.arange(100) % 2).pos_label_ == 1
 
+    def test_groups_are_routed(self, estimator, rows):
+        from sklearn import config_context
+
+        X, y = rows
+        groups = np.arange(len(y)) // 2
+        with config_context(enable_metadata_routing=True):
+            model = clone(estimator).set_params(threshold="f1").set_fit_request(groups=True)
+            pipeline = make_pipeline(StandardScaler(), model).fit(X, y, groups=groups)
+        direct = clone(estimator).set_params(threshold="f1").fit(StandardScaler().fit_transform(X), y, groups=groups)
+        assert pipeline[-1].threshold_ == direct.threshold_
+
     def test_metadata_routing(self, estimator, rows):
         from sklearn import config_context
 

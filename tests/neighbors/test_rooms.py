@@ -22,7 +22,7 @@ def test_a_method_has_a_file_of_its_own(name):
 def test_every_other_file_is_a_base():
     of_methods = {getattr(neighbors, name).__module__.split(".")[-1] for name in METHODS}
     others = {file.stem for file in ROOT.glob("*.py")} - of_methods
-    assert others == {"__init__", "_base", "_fixed_radius", "_growing", "_vote"}
+    assert others == {"__init__", "_base", "_fixed_radius", "_growing", "_stream_probabilities", "_vote"}
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "_search").glob("*.py")), ids=lambda file: file.stem)
