@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._fixed_radius import AllInside, Inside
 
 __all__ = ["GFRNN"]
@@ -23,11 +23,11 @@ class GFRNN(AllInside):
 
     Parameters
     ----------
-    radius : "half_mean", "mean", "rms" or float, default="half_mean"
+    radius : "half_mean", "mean", "rms" or float, default="mean"
         The radius. "mean" is the mean Euclidean distance between two training rows, "half_mean" half of it, "rms" the
         root of the mean squared distance; ``inf`` lets every row pull. "half_mean" is equation 7 of the paper, whose
         text calls it a mean squared distance. With it a fifth of the queries of common data sets have no positive row
-        inside, which does not happen according to the paper; "mean" is less brittle.
+        inside, which does not happen according to the paper.
     fallback : {"nearest", "negative"}, default="nearest"
         The decision where no row is inside or the forces are equal, which the paper leaves open: that of the nearest
         row, or negative (with more than two classes: the largest class).
@@ -81,6 +81,17 @@ class GFRNN(AllInside):
 
     _fallback_on_ties = True
 
+    def __init__(
+        self,
+        radius: str | float = "mean",
+        *,
+        fallback: str = "nearest",
+        threshold: Threshold = "default",
+        calibration: str | None = "auto",
+        pos_label: Label = None,
+    ) -> None:
+        super().__init__(radius, fallback=fallback, threshold=threshold, calibration=calibration, pos_label=pos_label)
+
     def _inside(self, X: NDArray, skip: IntArray | None) -> Inside:
         force, votes, nearest = self._measure(X, skip)
         return Inside(force * self._masses, votes, nearest)
@@ -97,6 +108,6 @@ class GFRNN(AllInside):
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls()
-        yield cls("mean", fallback="negative")
+        yield cls("half_mean", fallback="negative")
         yield cls("rms")
         yield cls(np.inf)
