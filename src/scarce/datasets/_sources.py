@@ -134,11 +134,11 @@ def read(found: Found) -> Table:
 def read_frame(found: Found) -> Any:
     """Read a Parquet file into a pandas frame, and refuse one that lacks a column."""
     layout, path = cast(Parquet, found.source.layout), found.files[0]
-    pd, pa = (require(module, path.name) for module in ("pandas", "pyarrow"))
-    try:
-        frame = pd.read_parquet(path, engine="pyarrow")
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a Parquet file, or not a whole one; make it again.") from error
+    for module in ("pandas", "pyarrow"):
+        require(module, path.name)
+    from scarce.tables import read_table  # which imports pandas
+
+    frame = read_table(path)
     wanted = (layout.label, *layout.features, *layout.extras.values())
     missing = [column for column in dict.fromkeys(wanted) if column not in frame]
     if missing:

@@ -12,9 +12,9 @@ from scipy.stats import chi2, f, norm, wilcoxon
 
 from scarce._ranks import DECIMALS, critical_difference, mean_ranks, nemenyi
 from scarce._typing import FloatArray
+from scarce.metrics import ConfidenceInterval
 
 __all__ = [
-    "Interval",
     "Ranking",
     "Record",
     "bonferroni_dunn",
@@ -58,14 +58,6 @@ class Record(NamedTuple):
     wins: int
     ties: int
     losses: int
-
-
-class Interval(NamedTuple):
-    """A mean and the ends of its interval."""
-
-    mean: float
-    low: float
-    high: float
 
 
 def rank_methods(values: ArrayLike, *, lower_is_better: bool = False, alpha: float = 0.05) -> Ranking:
@@ -166,7 +158,7 @@ def win_tie_loss(ours: ArrayLike, theirs: ArrayLike) -> Record:
 
 def bootstrap_mean(
     values: ArrayLike, *, confidence: float = 0.95, n_resamples: int = 2_000, random_state: int = 0
-) -> Interval:
+) -> ConfidenceInterval:
     """Return the mean and a percentile interval of it, from resampling the values.
 
     Examples
@@ -180,7 +172,7 @@ def bootstrap_mean(
     rng = np.random.default_rng(random_state)
     means = rng.choice(sample, (n_resamples, len(sample))).mean(axis=1)
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(sample.mean()), float(low), float(high))
+    return ConfidenceInterval(float(sample.mean()), float(low), float(high))
 
 
 def compare_pairs(
