@@ -166,5 +166,6 @@ def test_every_measurement_has_a_row_on_the_page_with_a_figure_or_the_reason_why
     for line in re.findall(r"^\| (?!name|---).*", page, re.MULTILINE):
         _, what, ours, _, ratio, _, verdict = [cell.strip() for cell in line.strip("|").split(" | ")]
         assert what
-        assert verdict in {"", "kept"} or verdict.startswith("not measured"), line
+        # A bar that is missed stands on the page as it came out.
+        assert verdict in {"", "kept", "MISSED"} or verdict.startswith("not measured"), line
         assert bool(ours or ratio) != verdict.startswith("not measured"), line
