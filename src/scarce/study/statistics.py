@@ -165,7 +165,7 @@ def bootstrap_mean(
     --------
     >>> from scarce.study.statistics import bootstrap_mean
     >>> interval = bootstrap_mean([0.1, 0.2, 0.3, 0.4])
-    >>> interval.low < interval.mean < interval.high
+    >>> interval.low < interval.estimate < interval.high
     True
     """
     sample = np.asarray(values, dtype=np.float64)
