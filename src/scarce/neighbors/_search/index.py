@@ -11,6 +11,7 @@ from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_index import nearest_exactly
+from scarce.neighbors._search.cells import RowCells
 
 __all__ = ["ClassIndex"]
 
@@ -19,6 +20,10 @@ __all__ = ["ClassIndex"]
 _BLOCK = 65_536
 # MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
 _WORKING_MEMORY = 64
+# From so many rows on a search in cells was measured faster than a pass over all rows or a tree.
+_CELLS = 3_000
+# Cells list the nearest rows of a query by insertion, which is for few.
+_FEW = 50
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
@@ -33,7 +38,8 @@ class ClassIndex:
     metric, p, n_jobs
         As in scikit-learn's ``NearestNeighbors``.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
-        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`).
+        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`); from 3,000 rows on,
+        Euclidean distances are searched in :class:`~scarce.neighbors._search.cells.RowCells`.
 
     See Also
     --------
@@ -54,7 +60,7 @@ class ClassIndex:
             raise ValueError(f"{self.metric!r} is not a metric. Use one of {', '.join(_METRICS)}, or a function.")
         self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
         self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
-        self._engines: dict[int, NearestNeighbors] = {}
+        self._engines: dict[int, NearestNeighbors | RowCells] = {}
         for code, rows in enumerate(self._rows):
             if len(rows):
                 self._engine(code)  # a metric that the engine cannot serve is reported here, not at the first query
@@ -105,21 +111,47 @@ class ClassIndex:
         at = np.minimum(np.searchsorted(rows, numbers), len(rows) - 1)
         return np.where(rows[at] == numbers, at, -1)
 
-    def kth_distance(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> FloatArray:
-        """Return only the distance to the k-th nearest row of a class; parameters as for :meth:`kneighbors`."""
+    def kth_distance(
+        self,
+        X: NDArray,
+        code: int,
+        k: int,
+        skip: IntArray | None = None,
+        enough: FloatArray | None = None,
+        most: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return only the distance to the k-th nearest row of a class; parameters as for :meth:`kneighbors`.
+
+        Where it is less than `enough`, another number less than that and no less than the distance may stand for it.
+        Where it is more than `most`, infinity may.
+        """
         out = np.empty(len(X))
         for start in range(0, len(X), _BLOCK):
             part = slice(start, start + _BLOCK)
-            out[part] = self._search(X[part], code, k, None if skip is None else skip[part])[0][:, k - 1]
+            given = (None if each is None else each[part] for each in (skip, enough, most))
+            out[part] = self._search(X[part], code, k, *given)[0][:, k - 1]
         return out
 
-    def _search(self, X: NDArray, code: int, k: int, skip: IntArray | None) -> tuple[FloatArray, IntArray]:
+    def _search(
+        self,
+        X: NDArray,
+        code: int,
+        k: int,
+        skip: IntArray | None,
+        enough: FloatArray | None = None,
+        most: FloatArray | None = None,
+    ) -> tuple[FloatArray, IntArray]:
         rows = self._rows[code]
         width = min(len(rows), k + (skip is not None))
         if width == 0:
             return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self.positions(code, skip)
         engine = self._engine(code)
+        if isinstance(engine, RowCells):
+            if k <= _FEW:
+                distance, found = engine.kneighbors(X, k, own, enough, most)
+                return distance, np.where(found >= 0, rows[found], -1)
+            engine = NearestNeighbors(algorithm="brute").fit(self._X[code])
         with config_context(working_memory=_WORKING_MEMORY):
             distance, found = engine.kneighbors(X, n_neighbors=width)
         if engine.effective_metric_ == "euclidean":
@@ -128,10 +160,17 @@ class ClassIndex:
             distance, found = _drop(distance.astype(np.float64), found, own, k)
         return distance, np.where(found >= 0, rows[found], -1)
 
-    def _engine(self, code: int) -> NearestNeighbors:
+    @property
+    def _is_euclidean(self) -> bool:
+        return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
+
+    def _engine(self, code: int) -> NearestNeighbors | RowCells:
         if code not in self._engines:
             X = self._X[code]
             algorithm = self.algorithm
+            if algorithm == "auto" and self._is_euclidean and len(X) >= _CELLS and RowCells.suits(X):
+                self._engines[code] = RowCells(X)
+                return self._engines[code]
             if algorithm == "auto":
                 algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
             engine = NearestNeighbors(algorithm=algorithm, metric=self.metric, p=self.p, n_jobs=self.n_jobs)
