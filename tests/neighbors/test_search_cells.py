@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_limits
 
 from scarce.neighbors import GammaKNN
-from scarce.neighbors._search import ClassIndex, RowCells, index
+from scarce.neighbors._search import ClassIndex, RowCells, cells, index
 from tests import naive
 
 KINDS = ("normal", "grid", "duplicates", "offset", "tiny", "huge", "constant column", "far row", "clusters")
@@ -31,9 +31,20 @@ def rows_of(kind, n, m, seed, dtype=np.float64):
         X[:, 0] = 7.5
     elif kind == "far row":
         X[rng.integers(n)] *= 1e12
-    elif kind == "clusters":
-        X = 1e-6 * X + 10.0 * rng.integers(0, 3, (n, 1))
+    elif kind == "clusters":  # the cells of which are as good as random in single precision
+        X = rng.choice([1e-7, 1e-6]) * X + 10.0 * rng.integers(0, 3, (n, 1))
     return X.astype(dtype)
+
+
+@pytest.fixture
+def cells_from_two_rows(monkeypatch):
+    monkeypatch.setattr(index, "_CELLS", 2)
+
+
+@pytest.fixture
+def small_cells(monkeypatch):
+    """More cells than are looked into without a bound."""
+    monkeypatch.setattr(cells, "number_of_cells", lambda n: -(-n // 3))
 
 
 cases = {
@@ -46,6 +57,7 @@ cases = {
 }
 
 
+@pytest.mark.usefixtures("small_cells")
 @given(**cases)
 def test_the_nearest_are_those_of_all_rows(kind, n, m, k, seed, dtype):
     X = rows_of(kind, n, m, seed, dtype)
@@ -60,17 +72,18 @@ def test_the_nearest_are_those_of_all_rows(kind, n, m, k, seed, dtype):
         assert found == expected + [(np.inf, -1)] * (k - len(expected))
 
 
+@pytest.mark.usefixtures("small_cells")
 @given(**cases, low=st.floats(0, 2), high=st.floats(0, 2))
 def test_what_is_near_enough_or_too_far_is_only_bounded(kind, n, m, k, seed, dtype, low, high):
     X = rows_of(kind, n, m, seed, dtype)
     if not RowCells.suits(X):
         return
-    cells = RowCells(X)
+    made = RowCells(X)
     queries = (X[:5] + X[-5:][: len(X[:5])]) / 2
-    exact = cells.kneighbors(queries, k)[0][:, k - 1]
+    exact = made.kneighbors(queries, k)[0][:, k - 1]
     scale = np.where(np.isfinite(exact), exact, 1.0)
     enough, most = low * scale, high * scale
-    found = cells.kneighbors(queries, k, None, enough, most)[0][:, k - 1]
+    found = made.kneighbors(queries, k, None, enough, most)[0][:, k - 1]
     stopped, beyond = found < enough, exact > most
     assert (found[stopped] >= exact[stopped]).all()
     np.testing.assert_array_equal(found[~stopped & ~beyond], exact[~stopped & ~beyond])
@@ -87,12 +100,7 @@ def test_many_dimensions_and_many_rows():
     np.testing.assert_allclose(distance, np.sort(every, axis=1)[:, :3], rtol=1e-14)
 
 
-@pytest.fixture
-def cells_from_two_rows(monkeypatch):
-    monkeypatch.setattr(index, "_CELLS", 2)
-
-
-@pytest.mark.usefixtures("cells_from_two_rows")
+@pytest.mark.usefixtures("cells_from_two_rows", "small_cells")
 @pytest.mark.filterwarnings("ignore:With n_neighbors", "ignore:n_neighbors=")
 @given(
     kind=st.sampled_from(KINDS),
@@ -162,3 +170,14 @@ def test_more_neighbours_than_cells_list():
     every = np.sqrt(((X[:20, None, :] - X[None]) ** 2).sum(axis=2))
     np.testing.assert_array_equal(number, np.argsort(every, axis=1)[:, :200])
     np.testing.assert_allclose(distance, np.sort(every, axis=1)[:, :200], rtol=1e-14)
+
+
+@pytest.mark.usefixtures("small_cells")
+@pytest.mark.parametrize("m", [3, 8])
+def test_rows_in_cells_that_single_precision_got_wrong(m):
+    rng = np.random.default_rng(0)
+    X = 0.1 * rng.normal(size=(300, m)) + 1e6 * rng.integers(0, 2, (300, 1))
+    distance, _ = RowCells(X).kneighbors(X, 2, np.arange(300))
+    every = np.sqrt(((X[:, None, :] - X[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(every, np.inf)
+    np.testing.assert_allclose(distance, np.sort(every, axis=1)[:, :2], rtol=1e-14)

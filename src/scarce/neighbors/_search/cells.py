@@ -38,7 +38,7 @@ class RowCells:
 
     def __init__(self, X: NDArray) -> None:
         n, m = X.shape
-        n_cells = max(1, math.isqrt(n) // 2)
+        n_cells = number_of_cells(n)
         sample = X[np.random.default_rng(0).permutation(n)[: _PER_CENTRE * n_cells]].astype(np.float64)
         shift = sample.mean(axis=0)
         widest = max(np.abs(X.max(axis=0) - shift).max(), np.abs(X.min(axis=0) - shift).max(), _SMALLEST)
@@ -145,6 +145,11 @@ class RowCells:
             for start in starts:
                 search(start)
         return distance, number
+
+
+def number_of_cells(n_rows: int) -> int:
+    """Return how many cells were measured fastest: with more, the centres take longer, with fewer, the rows do."""
+    return max(1, math.isqrt(n_rows) // 2)
 
 
 def _nearest_centre(rows: NDArray[np.float32], centres: NDArray[np.float32]) -> IntArray:
