@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_limits
 
 from scarce.neighbors import GammaKNN
-from scarce.neighbors._search import ClassIndex, RowCells, cells, index
+from scarce.neighbors._search import ClassIndex, RowCells, cells
 from tests import naive
 
 KINDS = ("normal", "grid", "duplicates", "offset", "tiny", "huge", "constant column", "far row", "clusters")
@@ -38,7 +38,7 @@ def rows_of(kind, n, m, seed, dtype=np.float64):
 
 @pytest.fixture
 def cells_from_two_rows(monkeypatch):
-    monkeypatch.setattr(index, "_CELLS", 2)
+    monkeypatch.setattr(cells, "CELLS_PAY", 2)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ cases = {
 }
 
 
-@pytest.mark.usefixtures("small_cells")
+@pytest.mark.usefixtures("cells_from_two_rows", "small_cells")
 @given(**cases)
 def test_the_nearest_are_those_of_all_rows(kind, n, m, k, seed, dtype):
     X = rows_of(kind, n, m, seed, dtype)
@@ -72,7 +72,7 @@ def test_the_nearest_are_those_of_all_rows(kind, n, m, k, seed, dtype):
         assert found == expected + [(np.inf, -1)] * (k - len(expected))
 
 
-@pytest.mark.usefixtures("small_cells")
+@pytest.mark.usefixtures("cells_from_two_rows", "small_cells")
 @given(**cases, low=st.floats(0, 2), high=st.floats(0, 2))
 def test_what_is_near_enough_or_too_far_is_only_bounded(kind, n, m, k, seed, dtype, low, high):
     X = rows_of(kind, n, m, seed, dtype)

@@ -12,13 +12,16 @@ from scarce._sklearn import openmp_threads
 from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_cells import distances_to_centres, lay_out, search_cells
 
-__all__ = ["RowCells"]
+__all__ = ["FEW", "RowCells"]
 
 # Queries of one thread at a time, and rows whose cells are found at a time.
 _BLOCK = 128
 _ROWS = 512
 # The centres are means of a sample, after a few rounds of k-means.
 _PER_CENTRE, _ROUNDS = 32, 3
+# From so many rows on, a search in cells was measured faster than a pass over all rows or a tree; and it lists the
+# nearest rows of a query by insertion, which is for few.
+CELLS_PAY, FEW = 3_000, 50
 # Squares and sums of squares of rows beyond these are no ordinary numbers.
 _SMALLEST, _LARGEST, _TINY = 1e-100, 1e100, 1e-290
 
@@ -75,7 +78,9 @@ class RowCells:
 
     @classmethod
     def suits(cls, X: NDArray) -> bool:
-        """Return whether the squares of these rows and of their differences are ordinary numbers."""
+        """Return whether the rows are many, and the squares of them and of their differences ordinary numbers."""
+        if len(X) < CELLS_PAY:
+            return False
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         return bool(max(-low.min(), high.max()) < _LARGEST and (high - low).max() > _SMALLEST)
 
@@ -102,49 +107,51 @@ class RowCells:
         most : ndarray of shape (n_queries,), optional
             Rows beyond this distance are left out.
         """
+        # Squares of tiny distances are rounded more coarsely than others.
+        low2 = None if enough is None else enough**2 - _TINY
+        high2 = None if most is None else most**2 + _TINY
+        squared, number = self.squared_kneighbors(X, k, skip, low2, high2, openmp_threads())
+        return np.sqrt(squared), number
+
+    def squared_kneighbors(
+        self,
+        X: NDArray,
+        k: int,
+        skip: IntArray | None = None,
+        enough: FloatArray | None = None,
+        most: FloatArray | None = None,
+        threads: int = 1,
+    ) -> tuple[FloatArray, IntArray]:
+        """Search as :meth:`kneighbors` does, by squared distances, in some threads."""
         n = len(X)
         own = np.full(n, -1, dtype=np.intp)
         if skip is not None:
             place = np.empty(len(self._order), dtype=np.intp)
             place[self._order] = np.arange(len(place))
             own = np.where(skip >= 0, place[skip], -1)
-        # Squares of tiny distances are rounded more coarsely than others.
-        low2 = np.zeros(n) if enough is None else enough**2 - _TINY
-        high2 = np.full(n, np.inf) if most is None else most**2 + _TINY
-        distance, number = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
+        enough = np.zeros(n) if enough is None else enough
+        most = np.full(n, np.inf) if most is None else most
+        squared, number = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
+        about = self._centres, self._starts, self._reach, self._columns, self._order
+        bounds = self._norm, self._widest, self._rounding
         # Queries of one cell together: they look into the same cells.
         order = np.argsort(self._nearest_cells(X), kind="stable")
 
         def search(start: int) -> None:
             rows = order[start : start + _BLOCK]
             queries = np.ascontiguousarray(X[rows], dtype=np.float64)
-            squared, found = search_cells(
-                queries,
-                own[rows],
-                low2[rows],
-                high2[rows],
-                k,
-                self._centres,
-                self._starts,
-                self._reach,
-                self._columns,
-                self._order,
-                self._norm,
-                self._widest,
-                self._rounding,
-            )
-            distance[rows] = np.sqrt(squared)
+            squared[rows], found = search_cells(queries, own[rows], enough[rows], most[rows], k, *about, *bounds)
             number[rows] = np.where(found >= 0, self._order[found], -1)
 
         starts = range(0, n, _BLOCK)
-        threads = min(openmp_threads(), len(starts))
-        if threads > 1:
+        if min(threads, len(starts)) > 1:
+            # Not OpenMP's threads: they do not survive a fork.
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(search, starts))
         else:
             for start in starts:
                 search(start)
-        return distance, number
+        return squared, number
 
 
 def number_of_cells(n_rows: int) -> int:

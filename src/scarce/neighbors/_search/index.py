@@ -11,7 +11,7 @@ from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_index import nearest_exactly
-from scarce.neighbors._search.cells import RowCells
+from scarce.neighbors._search.cells import FEW, RowCells
 
 __all__ = ["ClassIndex"]
 
@@ -20,10 +20,6 @@ __all__ = ["ClassIndex"]
 _BLOCK = 65_536
 # MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
 _WORKING_MEMORY = 64
-# From so many rows on a search in cells was measured faster than a pass over all rows or a tree.
-_CELLS = 3_000
-# Cells list the nearest rows of a query by insertion, which is for few.
-_FEW = 50
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
@@ -38,8 +34,8 @@ class ClassIndex:
     metric, p, n_jobs
         As in scikit-learn's ``NearestNeighbors``.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
-        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`); from 3,000 rows on,
-        Euclidean distances are searched in :class:`~scarce.neighbors._search.cells.RowCells`.
+        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`); Euclidean
+        distances to many rows are searched in :class:`~scarce.neighbors._search.cells.RowCells`.
 
     See Also
     --------
@@ -148,7 +144,7 @@ class ClassIndex:
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self.positions(code, skip)
         engine = self._engine(code)
         if isinstance(engine, RowCells):
-            if k <= _FEW:
+            if k <= FEW:
                 distance, found = engine.kneighbors(X, k, own, enough, most)
                 return distance, np.where(found >= 0, rows[found], -1)
             engine = NearestNeighbors(algorithm="brute").fit(self._X[code])
@@ -168,7 +164,7 @@ class ClassIndex:
         if code not in self._engines:
             X = self._X[code]
             algorithm = self.algorithm
-            if algorithm == "auto" and self._is_euclidean and len(X) >= _CELLS and RowCells.suits(X):
+            if algorithm == "auto" and self._is_euclidean and RowCells.suits(X):
                 self._engines[code] = RowCells(X)
                 return self._engines[code]
             if algorithm == "auto":
