@@ -328,7 +328,7 @@ class GammaKNN(RareEventClassifier):
         try:
             super()._calibrate(X, y, weight)
         finally:
-            vars(self).pop("_known_scores", None)  # as large as the training rows, and of no use afterwards
+            self.__dict__.pop("_known_scores", None)  # as large as the training rows, and of no use afterwards
 
     @property
     def _threshold_range(self) -> tuple[float, float]:

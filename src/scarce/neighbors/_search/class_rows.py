@@ -125,12 +125,13 @@ class ClassRows:
         squared, place = self._cells.squared_kneighbors(X, k, skip, threads=threads)
         return np.ascontiguousarray(squared.T), np.ascontiguousarray(place.T)
 
-    def prepare(self, n_queries: int) -> None:
-        """Put the rows into cells, if that pays for a number of searches."""
+    def prepare(self, n_queries: int) -> bool:
+        """Put the rows into cells, if that pays for a number of searches; return whether they are in cells."""
         # Cells order equally near rows by their places, so these must be in the order of arrival.
         if self._cells is None and n_queries >= _MANY and (np.diff(self.number) > 0).all():
             rows = self.rows()
             self._cells = RowCells(rows) if RowCells.suits(rows) else None
+        return self._cells is not None
 
     def add(self, X: FloatArray, number: IntArray, weight: FloatArray, threads: int = 1) -> None:
         """Add rows."""
@@ -144,9 +145,7 @@ class ClassRows:
         self.n = stop
         self.spread = self._cells = None
         k = len(self._distance)
-        if start == 0:
-            self.prepare(stop)
-        if self._cells is not None and k <= FEW:
+        if start == 0 and k <= FEW and self.prepare(stop):
             self._distance[:, :stop], self._neighbor[:, :stop] = self._search(X, np.arange(stop), k, threads)
             return
         insert(X, self._blocks, start, self._number, self._distance, self._neighbor)

@@ -124,7 +124,7 @@ class ClassIndex:
         out = np.empty(len(X))
         for start in range(0, len(X), _BLOCK):
             part = slice(start, start + _BLOCK)
-            given = (None if each is None else each[part] for each in (skip, enough, most))
+            given: Any = (None if each is None else each[part] for each in (skip, enough, most))
             out[part] = self._search(X[part], code, k, *given)[0][:, k - 1]
         return out
 
