@@ -16,6 +16,8 @@ from scarce._typing import FloatArray, IntArray
 TILE = 128
 # Queries that meet a tile before the next is fetched.
 QUERIES = 256
+# So few queries are measured with the rows as they lie in memory: to lay out tiles would take longer.
+_FEW = 8
 
 # No NaN can arise (padding is infinite, queries are not), and the number of lanes is fixed: sums may be taken in
 # any order, since it is the same order each time.
@@ -43,6 +45,29 @@ def _squared_distances(query: FloatArray, tile: FloatArray, out: FloatArray) -> 
         for j in range(TILE):
             difference = own - tile[f, j]
             out[j] += difference * difference
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _squared_distances_of_all(query: FloatArray, rows: NDArray, out: FloatArray) -> None:  # pragma: no cover - compiled
+    """Measure a query and all rows, in the order of the features as the tiles do; four rows at a time, for speed."""
+    n, m = rows.shape
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for f in range(m):
+            d0, d1 = query[f] - rows[i, f], query[f] - rows[i + 1, f]
+            d2, d3 = query[f] - rows[i + 2, f], query[f] - rows[i + 3, f]
+            s0 += d0 * d0
+            s1 += d1 * d1
+            s2 += d2 * d2
+            s3 += d3 * d3
+        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+    for i in range(whole, n):
+        s0 = 0.0
+        for f in range(m):
+            d0 = query[f] - rows[i, f]
+            s0 += d0 * d0
+        out[i] = s0
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORISED, error_model="numpy")
@@ -90,14 +115,24 @@ def forces(
     nearest, zeros = np.full((n, n_classes), np.inf), np.zeros((n, n_classes))
     tile, squared = np.empty((m, TILE)), np.empty(TILE)
     block = np.empty((QUERIES, m))
+    few = n <= _FEW
+    measured = np.empty((n if few else 0, len(rows)))
+    for i in range(len(measured)):
+        block[0] = queries[i]
+        _squared_distances_of_all(block[0], rows, measured[i])
     for start in range(0, n, QUERIES):
         stop = min(n, start + QUERIES)
         block[: stop - start] = queries[start:stop]
         for t in range(len(members)):
-            _fetch(rows, members[t], tile)
+            if not few:
+                _fetch(rows, members[t], tile)
             c = codes[t]
             for i in range(start, stop):
-                _squared_distances(block[i - start], tile, squared)
+                if few:
+                    for j in range(TILE):
+                        squared[j] = measured[i, members[t, j]] if members[t, j] >= 0 else np.inf
+                else:
+                    _squared_distances(block[i - start], tile, squared)
                 if skip[i] // TILE == t:
                     squared[skip[i] % TILE] = np.inf
                 least, inside, pull = _inside(squared, radius2)
