@@ -1,0 +1,56 @@
+"""The package starts without its heavy parts, and everything is found where it was."""
+
+import subprocess
+import sys
+
+import pytest
+
+import scarce
+
+HEAVY = ["sklearn", "numba", "scipy", "pandas", "lightgbm", "matplotlib"]
+
+
+def loaded_after(code):
+    """Return which of the heavy packages a fresh process has loaded after running some code."""
+    code += f"\nimport sys\nprint(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()[-1].split()
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert loaded_after("import scarce; scarce.__version__; dir(scarce)") == []
+    assert "sklearn" in loaded_after("from scarce import TunedThreshold")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["audit", "--help"], ["study", "run", "--help"]])
+def test_help_of_a_command_loads_nothing_heavy(arguments):
+    code = (
+        f"import sys; sys.argv = ['scarce', *{arguments}]\nfrom scarce.cli import main\n"
+        "try: main()\nexcept SystemExit as end: assert not end.code"
+    )
+    assert loaded_after(code) == []
+
+
+def test_names_and_rooms_are_found_by_attribute_in_a_fresh_process():
+    code = (
+        "import scarce; assert scarce.neighbors.GammaKNN.__module__ == 'scarce.neighbors._gamma'; "
+        "assert scarce.TunedThreshold is scarce.tuned.TunedThreshold; "
+        "assert 'GammaKNN' in dict(scarce.all_estimators()); assert scarce.trusted_types()"
+    )
+    assert "numba" in loaded_after(code)
+
+
+def test_dir_lists_names_that_can_be_had():
+    assert {*scarce.__all__, "neighbors", "trees", "metrics", "profit"} <= set(dir(scarce))
+    for name in dir(scarce):
+        assert hasattr(scarce, name)
+    assert loaded_after("import scarce; assert 'cli' not in dir(scarce)") == []
+
+
+def test_every_public_name_is_there_and_no_other():
+    for name in scarce.__all__:
+        assert getattr(scarce, name) is not None
+    with pytest.raises(AttributeError, match="module 'scarce' has no attribute 'nothing'"):
+        _ = scarce.nothing
+    with pytest.raises(ImportError, match="nothing"):
+        from scarce import nothing  # noqa: F401
