@@ -1,5 +1,7 @@
 """The package starts without its heavy parts, and everything is found where it was."""
 
+import os
+import re
 import subprocess
 import sys
 
@@ -54,3 +56,29 @@ def test_every_public_name_is_there_and_no_other():
         _ = scarce.nothing
     with pytest.raises(ImportError, match="nothing"):
         from scarce import nothing  # noqa: F401
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what libgomp prints")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from scarce.boosting import APBoosting; APBoosting(n_estimators=1).fit([[0.0], [1.0]] * 20, [0, 1] * 20)",
+        "import scarce.audit",
+        "from scarce.study.build import resolve; resolve('lightgbm.LGBMClassifier')",
+    ],
+)
+def test_threads_of_lightgbm_sleep_while_they_wait(code):
+    check = "; import os, sys; assert 'lightgbm' in sys.modules; print(os.environ.get('OMP_WAIT_POLICY'))"
+
+    def run(**policy):
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        environment |= {"OMP_DISPLAY_ENV": "verbose", **policy}
+        command = [sys.executable, "-c", code + check]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        # LightGBM's OpenMP is the last to be loaded.
+        return re.findall(r"GOMP_SPINCOUNT = '(\d+)'", done.stderr)[-1], done.stdout.strip()
+
+    assert run() == ("0", "None")
+    spins, policy = run(OMP_WAIT_POLICY="active")
+    assert int(spins) > 1_000_000
+    assert policy == "active"
