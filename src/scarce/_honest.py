@@ -27,12 +27,12 @@ class Metadata(NamedTuple):
 
     period: Labels | None = None
     groups: Labels | None = None
+    gains: FloatArray | None = None
     cv: Folds | None = None
 
     def of(self, rows: IntArray) -> Metadata:
         """Return the metadata of some rows, without the splits, which are of all rows."""
-        period, groups = (None if column is None else column[rows] for column in self[:2])
-        return Metadata(period, groups)
+        return Metadata(*(None if column is None else column[rows] for column in self[:3]))
 
 
 class HonestScores(Method):
@@ -42,6 +42,8 @@ class HonestScores(Method):
     # Kept on the instance for as long as it learns.
     _metadata: Metadata = Metadata()
     _kept_honest_scores: FloatArray | None = None
+    # Where a method has scores of the kind while it learns; what is in a column is the method's own affair.
+    _out_of_fold: FloatArray | None = None
 
     @property
     def _leaves_one_out(self) -> bool:
@@ -182,22 +184,28 @@ class HonestScores(Method):
 
     @contextmanager
     def _keeping(
-        self, y: IntArray, period: ArrayLike | None, groups: ArrayLike | None, cv: CV = None
+        self,
+        y: IntArray,
+        period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        gains: FloatArray | None = None,
+        cv: CV = None,
     ) -> Iterator[None]:
         """Keep what comes with the training rows for as long as they are learned from."""
         period, groups = (None if column is None else column_or_1d(column) for column in (period, groups))
         check_consistent_length(y, period, groups)
         if isinstance(cv, int | np.integer):
             kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-            self._metadata = Metadata(period, groups, kind(int(cv), shuffle=True, random_state=0))
+            self._metadata = Metadata(period, groups, gains, kind(int(cv), shuffle=True, random_state=0))
         else:
-            self._metadata = Metadata(period, groups, cv)
+            self._metadata = Metadata(period, groups, gains, cv)
         try:
             yield
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._metadata
-            self.__dict__.pop("_kept_honest_scores", None)
+            for name in ("_kept_honest_scores", "_out_of_fold"):
+                self.__dict__.pop(name, None)
 
 
 def takes_times(cv: CV) -> bool:

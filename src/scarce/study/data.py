@@ -86,7 +86,9 @@ def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
     if len(train) > protocol.get("rows", len(train)):
         train = _some(train, y, protocol["rows"], split)
         note = f"{len(train):,} training rows"
-    if len(test) > protocol.get("test_rows", len(test)):
+    if protocol.get("test_rows") == "others":
+        test = np.setdiff1d(np.arange(len(y)), train)
+    elif len(test) > protocol.get("test_rows", len(test)):
         test = _some(test, y, protocol["test_rows"], split)
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
     if "train_ir" in set_:

@@ -175,6 +175,8 @@ class ProfitForest(ProfitTrees, TreeForest):
     stakes_: GrownTree | None
 
     _tree_class = ProfitTree
+    _out_of_fold: FloatArray  # while it learns: steps and log-odds of rows by trees that had not seen them
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ProfitTrees._parameter_constraints,
         **TreeForest._parameter_constraints,
