@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import joblib
-from lightgbm import LGBMClassifier
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
+from scarce._extras import require
 from scarce._typing import Estimator
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Objective
@@ -24,6 +24,7 @@ __all__ = ["MAX_ROWS_FOR_NEIGHBOURS", "Candidate", "make_candidates"]
 # Every query row is compared with every training row, so twice the rows take four times as long.
 MAX_ROWS_FOR_NEIGHBOURS = 100_000
 TREES = 150
+_lightgbm = require("lightgbm", "The audit")
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def make_candidates(
             "150 small, strongly regularised trees",
             "trees",
             3,
-            LGBMClassifier(
+            _lightgbm.LGBMClassifier(
                 n_estimators=150,
                 learning_rate=0.05,
                 # A handful of positives cannot feed large leaves, and unregularised leaves run away on them.

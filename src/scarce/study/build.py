@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from scarce._errors import StudyError
+from scarce._extras import EXTRAS, require
 from scarce._typing import Keywords, Record
 from scarce.metrics import gmean_score, precision_at_k_scorer
 from scarce.registry import all_estimators
@@ -86,7 +87,8 @@ def resolve(name: str) -> type[BaseEstimator]:
         if "." not in name:
             return dict(all_estimators())[name]
         module, _, attribute = name.rpartition(".")
-        return getattr(importlib.import_module(module), attribute)
+        of_extra = module.partition(".")[0] in EXTRAS
+        return getattr(require(module, "The study") if of_extra else importlib.import_module(module), attribute)
     except (KeyError, ImportError, AttributeError) as error:
         raise StudyError(f"The study needs estimator {name}, which is not installed here.") from error
 
