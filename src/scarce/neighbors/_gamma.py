@@ -15,8 +15,21 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Labels, MatrixLike, Threshold
+from scarce._typing import (
+    Calibration,
+    Estimator,
+    FloatArray,
+    IntArray,
+    Keywords,
+    Label,
+    Labels,
+    MatrixLike,
+    Metric,
+    Number,
+    Threshold,
+)
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import (
@@ -36,6 +49,7 @@ from scarce.neighbors._search import (
     ClassIndex,
     TransformedIndex,
     best_gammas,
+    kth_distance_of_some,
     lazy_f_threshold,
     merge_by_class,
     precedence,
@@ -46,8 +60,6 @@ from scarce.objectives import FBeta, Objective
 __all__ = ["GammaKNN"]
 
 
-# Of how many negative rows one is searched for a first bound on the scores.
-_SOME = 8
 # A ratio of distances is above or below another for sure if they differ by this share, for scores that are not as good
 # as 1, where a share of 1 - score matters.
 _SURE, _NEARLY_ONE = 1e-9, 0.999
@@ -146,7 +158,7 @@ class GammaKNN(RareEventClassifier):
         "metric_transform": [HasMethods(["fit", "transform"]), None],
     }
     _multi_class = True
-    metric_transform: Any = None  # for the special cases among the subclasses, which have no such parameter
+    metric_transform: Estimator = None  # for the special cases among the subclasses, which have no such parameter
     _transformed: ClassVar[tuple[int, ...]] = (1,)  # the classes to which metric_transform applies
     _known_scores: FloatArray | None = None  # honest scores, NaN where not known; kept for as long as it learns
     _score_is_ratio = True  # so the share is d⁻ / (d⁻ + γ d⁺)
@@ -159,12 +171,12 @@ class GammaKNN(RareEventClassifier):
         gamma_max: float = 1.0,
         threshold: Threshold = "default",
         tie: str = "positive",
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
-        metric_transform: Any = None,
-        calibration: str | None = "auto",
+        metric_transform: Estimator = None,
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -186,7 +198,7 @@ class GammaKNN(RareEventClassifier):
                 f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
         plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
-        self.index_: Any = plain
+        self.index_: ClassIndex | TransformedIndex = plain
         if self.metric_transform is not None:
             self.metric_transform_ = self._learn_metric(X, y)
             self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
@@ -202,6 +214,11 @@ class GammaKNN(RareEventClassifier):
             )
 
     @property
+    def _plain(self) -> ClassIndex:
+        """The search without a learned metric."""
+        return self.index_.plain if isinstance(self.index_, TransformedIndex) else self.index_
+
+    @property
     def _positive_order(self) -> int:
         """The number of the k neighbours that must be positive."""
         return self._k // 2 + 1 if self.tie == "negative" else (self._k + 1) // 2
@@ -211,7 +228,7 @@ class GammaKNN(RareEventClassifier):
         """The negative neighbour that must be farther than the deciding positive one."""
         return self._k - self._positive_order + 1
 
-    def _learn_metric(self, X: NDArray, y: IntArray) -> Any:
+    def _learn_metric(self, X: NDArray, y: IntArray) -> Estimator:
         transform = clone(self.metric_transform)
         if "pos_label" in transform.get_params(deep=False):
             transform.set_params(pos_label=1)
@@ -224,7 +241,7 @@ class GammaKNN(RareEventClassifier):
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X, self._k, self._gammas, self.tie)
+            return vote_scores(self._plain, X, self._k, self._gammas, self.tie)
         return self._ratio(self.index_, X, None)
 
     def predict(self, X: MatrixLike) -> Labels:
@@ -234,11 +251,11 @@ class GammaKNN(RareEventClassifier):
         if threshold is None or not 0 < threshold <= _NEARLY_ONE or self.metric_transform is not None:
             return super().predict(X)
         X = self._check_X(X, reset=False)
-        positive = self.index_.kth_distance(X, 1, self._positive_order)
+        positive = self._plain.kth_distance(X, 1, self._positive_order)
         # Which side of γ d⁺ the negative distance is on decides; next to it, the score that rounding gives.
         edge = threshold / (1 - threshold) * positive
         about = edge * (1 - _SURE), edge * (1 + _SURE)
-        negative = self.index_.kth_distance(X, 0, self._negative_order, None, *about)
+        negative = self._plain.kth_distance(X, 0, self._negative_order, None, *about)
         return labels_by_code(self)[(bounded_ratio(negative, positive) > threshold).astype(np.intp)]
 
     @property
@@ -247,7 +264,7 @@ class GammaKNN(RareEventClassifier):
 
     def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X[rows], self._k, self._gammas, self.tie, rows)
+            return vote_scores(self._plain, X[rows], self._k, self._gammas, self.tie, rows)
         if self._known_scores is None:
             return self._ratio(self.index_, X[rows], rows)
         scores = self._known_scores[rows]
@@ -258,19 +275,14 @@ class GammaKNN(RareEventClassifier):
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._leaves_one_out:
             return super()._honest_scores(X, y, sample_weight)
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored under a metric "
-                "that was learned without it. Give more rows, or the threshold as a number."
-            )
+        fewest = fewest_of_a_class(y, f"Choosing γ for {self!r}", "the threshold as a number")
         scores = np.empty(len(y))
         # Folds by contents, not by position: scores must not depend on the order of the rows.
         order = np.lexsort((y, *X.T[::-1]))
         for learn, score in self._folds(fewest).split(order, y[order]):
             rows = order[score]
             index = TransformedIndex(
-                self.index_.plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
+                self._plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
             )
             scores[rows] = self._ratio(index, X[rows], rows)
         return scores
@@ -297,32 +309,23 @@ class GammaKNN(RareEventClassifier):
         self, beta: float, X: NDArray, y: IntArray, sample_weight: FloatArray | None, between: tuple[float, float]
     ) -> float:
         """Return the threshold of the highest F on leave-one-out scores, most of which are only bounded."""
-        positive = self.index_.kth_distance(X, 1, self._positive_order, np.arange(len(X)))
-        bound = self._bound(X, y, positive)
+        positive = self._plain.kth_distance(X, 1, self._positive_order, np.arange(len(X)))
+        bound = np.ones(len(X))
+        # A search in cells stops early by itself; another one is spared where a bound is enough.
+        if additive_power(self.metric, self.p) != 2 or self.algorithm != "auto":
+            bound = bounded_ratio(kth_distance_of_some(self._plain, X, y, self._negative_order), positive)
 
         def scores_from(rows: IntArray, low: float) -> FloatArray:
             scores = bound[rows]
             unsure = scores >= low
             rows, near = rows[unsure], positive[rows[unsure]]
             enough = None if low <= 0 or low > _NEARLY_ONE else low / (1 - low) * near * (1 - _SURE)
-            negative = self.index_.kth_distance(X[rows], 0, self._negative_order, rows, enough)
+            negative = self._plain.kth_distance(X[rows], 0, self._negative_order, rows, enough)
             scores[unsure] = bounded_ratio(negative, near)
             return scores
 
         threshold, self._known_scores = lazy_f_threshold(scores_from, y, sample_weight, between, beta)
         return threshold
-
-    def _bound(self, X: NDArray, y: IntArray, positive: FloatArray) -> FloatArray:
-        """Return scores that no row exceeds, so that some need not be searched for among all negative rows."""
-        if additive_power(self.metric, self.p) == 2 and self.algorithm == "auto":
-            return np.full(len(X), np.inf)  # this search stops early by itself
-        # The nearest of some are no nearer than the nearest of all, and in many dimensions hardly farther.
-        rows, some = np.arange(len(X)), np.flatnonzero(y == 0)[::_SOME]
-        sample = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X[some], np.zeros_like(some))
-        place = np.where(np.isin(rows, some), np.searchsorted(some, rows), -1)
-        near = sample.kth_distance(X, 0, self._negative_order, place)
-        # A search may be off by rounding where rows are as good as equally far.
-        return bounded_ratio(near * (1 + 1e-6), positive)
 
     def _calibrate(self, X: NDArray, y: IntArray, weight: FloatArray | None) -> None:
         try:
@@ -334,7 +337,7 @@ class GammaKNN(RareEventClassifier):
     def _threshold_range(self) -> tuple[float, float]:
         return 0.0, self._threshold_of(self.gamma_max)
 
-    def _threshold_of(self, gamma: Any) -> float:
+    def _threshold_of(self, gamma: Number) -> float:
         """Return the threshold on the score that stands for γ, a little to the side of the loser of ties."""
         threshold = gamma / (1 + gamma)
         return threshold * (1 + ROUNDING) if self.tie == "negative" else threshold * (1 - ROUNDING)
@@ -342,14 +345,15 @@ class GammaKNN(RareEventClassifier):
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         sizes = self.index_.class_sizes
         if self.gamma is None:
-            self._gammas = best_gammas(self.index_, X, y, self._k, self.gamma_max, self.tie, sample_weight)
+            splits = None if self._metadata.groups is None else self._splits_to_learn(y)
+            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
         elif self.gamma == "class_ratio":
             self._gammas = _class_ratio(sizes, self.n_features_in_)
         else:
             self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
 
     @property
-    def gamma_(self) -> Any:
+    def gamma_(self) -> Number:
         """The γ in use, one for each class where there are more than two."""
         if not hasattr(self, "threshold_"):
             raise AttributeError("gamma_ is known once the model is fitted.")
@@ -372,7 +376,7 @@ class GammaKNN(RareEventClassifier):
         near = near._replace(distance=near.distance / self.gamma_[near.code])
         return explain_near(self, X, code, near, votes, effects=contrast(self, X, code, self.gamma_), **known)
 
-    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> dict[str, Any]:
+    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> Keywords:
         """Return the effects of the features, given the rows that decided; nothing where these cannot be known."""
         power = additive_power(self.metric, self.p)
         if power is None:

@@ -10,7 +10,7 @@ from scarce.neighbors._search.cells import RowCells
 from scarce.neighbors._search.class_gammas import best_gammas, precedence, vote_scores
 from scarce.neighbors._search.class_rows import ClassFit, RowsByClass
 from scarce.neighbors._search.index import ClassIndex
-from scarce.neighbors._search.lazy import lazy_f_threshold
+from scarce.neighbors._search.lazy import kth_distance_of_some, lazy_f_threshold
 from scarce.neighbors._search.nearest import Neighbors, merge_by_class, merge_by_number
 from scarce.neighbors._search.surroundings import RowBoxes
 from scarce.neighbors._search.tiles import RowTiles
@@ -32,6 +32,7 @@ __all__ = [
     "TransformedIndex",
     "add_log_products",
     "best_gammas",
+    "kth_distance_of_some",
     "lazy_f_threshold",
     "list_classes",
     "merge_by_class",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Keywords, Metric
 from scarce.neighbors._search._kernels_index import nearest_exactly
 from scarce.neighbors._search.cells import FEW, RowCells
 
@@ -43,7 +43,7 @@ class ClassIndex:
     """
 
     def __init__(
-        self, metric: Any = "minkowski", p: float = 2, algorithm: str = "auto", n_jobs: int | None = None
+        self, metric: Metric = "minkowski", p: float = 2, algorithm: str = "auto", n_jobs: int | None = None
     ) -> None:
         self.metric = metric
         self.p = p
@@ -124,8 +124,9 @@ class ClassIndex:
         out = np.empty(len(X))
         for start in range(0, len(X), _BLOCK):
             part = slice(start, start + _BLOCK)
-            given: Any = (None if each is None else each[part] for each in (skip, enough, most))
-            out[part] = self._search(X[part], code, k, *given)[0][:, k - 1]
+            low, high = (None if limit is None else limit[part] for limit in (enough, most))
+            found = self._search(X[part], code, k, None if skip is None else skip[part], low, high)
+            out[part] = found[0][:, k - 1]
         return out
 
     def _search(
@@ -173,12 +174,12 @@ class ClassIndex:
             self._engines[code] = engine.fit(X)
         return self._engines[code]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         # Engines are rebuilt from the rows when asked: search trees cannot be stored without running code.
         return {**self.__dict__, "_engines": {}}
 
 
-def choose_algorithm(n_rows: int, n_features: int, metric: Any = "minkowski") -> str:
+def choose_algorithm(n_rows: int, n_features: int, metric: Metric = "minkowski") -> str:
     """Return the engine that was measured fastest for this number of rows and features.
 
     A tree's advantage fades with the dimension: it needs about 2.5 times as many rows for each further feature
