@@ -37,7 +37,7 @@ class FRNN(AllInside):
     radius_, radius_error_ : float
         As in :class:`GFRNN`.
     index_ : ClassIndex
-        The training rows by class.
+        The training rows by class, copied when first asked for.
 
     See Also
     --------
@@ -46,6 +46,8 @@ class FRNN(AllInside):
 
     Notes
     -----
+    The training rows are not copied: do not change `X` in place after `fit`.
+
     Half of the votes is not enough: the query is negative. With more than two classes most votes win, and of
     equals the larger class. Leave-one-out scores are by the radius of all rows. `sample_weight` counts in the
     objective, not in the vote.

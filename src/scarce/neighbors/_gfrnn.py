@@ -46,7 +46,7 @@ class GFRNN(AllInside):
         Its standard error: 0 up to 20,000 training rows; beyond, "half_mean" and "mean" are taken from two million
         pairs. The pairs are the same ones at every fit, in whatever order the rows come.
     index_ : ClassIndex
-        The training rows by class.
+        The training rows by class, copied when first asked for.
 
     See Also
     --------
@@ -55,6 +55,8 @@ class GFRNN(AllInside):
 
     Notes
     -----
+    The training rows are not copied: do not change `X` in place after `fit`.
+
     Where training rows are at the query itself, they alone pull, with their masses.
 
     With more than two classes the masses are n / n_c, and the largest force wins. ``GFRNN(radius=inf)`` decides as the
