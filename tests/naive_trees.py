@@ -205,6 +205,11 @@ def merged(leaves, merge):
     return values.index(max(values)) + 1
 
 
+def smoothed_precision(positives, weight, prior):
+    """The share of positives after one more row of the usual kind."""
+    return (positives + prior) / (weight + 1)
+
+
 # walking ------------------------------------------------------------------------------------------------------
 
 

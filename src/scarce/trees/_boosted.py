@@ -77,7 +77,7 @@ def boost_in_turn(
     fold = np.empty(len(weight), dtype=np.intp)
     for rows in kinds:
         fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
-    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS), data.stats[:, :2])
+    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS, positive), data.stats[:, :2])
     seen = [np.ones(len(weight)), *(fold != k for k in range(n_folds))]
     on_all, *others = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(boost)(binned._replace(stats=binned.stats * kept[:, None]), n_trees, max_features, part_seed)

@@ -3,6 +3,7 @@
 `order` (features x rows) lists the rows of every segment by value. A split parts the segment of each feature stably, so
 that nothing is sorted after the first time. With bins there is no `order`: histograms are filled node by node, and the
 larger child's is the parent's less the smaller child's wherever the sums are whole numbers, so that this is exact.
+Drawn thresholds (``rule.random``) need neither.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scarce.trees._engine._kernels_split import (
     fill_histogram,
     split_categories,
     split_histogram,
+    split_random,
     split_sorted,
 )
 
@@ -152,7 +154,8 @@ def grow(
     left, buffer, local = scratch.left, scratch.buffer, scratch.local
     histograms = scratch.histograms
     all_features = rule.max_features >= d
-    keep = binned and whole and all_features
+    keep = binned and whole and all_features and not rule.random
+    number = np.uint64(0)
     features = np.arange(d)
     state = np.uint64(seed)
     zero: Any = np.int64(0)  # a plain 0 has a type of its own, for which all that is called would be compiled once more
@@ -206,9 +209,9 @@ def grow(
         if rule.criterion == TOP_K:
             open_ = open_ and 0 < budget < sums[0]
         best = -math.inf
-        best_feature, best_low, best_high, best_missing = none, none, none, False
+        best_feature, best_low, best_high, best_missing, best_threshold = none, none, none, False, math.nan
         if open_:
-            if binned:
+            if binned or rule.random:
                 for i in range(lo, hi):
                     local[i, 0] = stats[rows[i], 0]
                     local[i, 1] = stats[rows[i], 1]
@@ -226,11 +229,18 @@ def grow(
                     features[j] = features[other]
                     features[other] = swapped
                 feature = features[j]
+                threshold = math.nan
+                if rule.random:
+                    state, number = next_random(state)
                 if columns.n_categories[feature] > 0:
                     gain, missing = split_categories(
-                        columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch.cells, subset
+                        columns, feature, rows, lo, hi, stats, sums, rule, budget, number, scratch.cells, subset
                     )
-                    low, high = 0, 0
+                    low, high = zero, zero
+                elif rule.random:
+                    gain, low, high, missing, threshold = split_random(
+                        columns, feature, rows, lo, hi, local, sums, rule, budget, number
+                    )
                 elif binned:
                     histogram = histograms[max(slot, 0), feature]
                     if slot < 0:
@@ -247,6 +257,7 @@ def grow(
                 if gain > best:
                     best = gain
                     best_feature, best_low, best_high, best_missing = feature, low, high, missing
+                    best_threshold = threshold
                     for k in range(WORDS):
                         best_subset[k] = subset[k]
         if rule.inherit and best_feature >= 0:
@@ -276,11 +287,13 @@ def grow(
             tree.threshold[node] = math.nan
             for k in range(WORDS):
                 tree.subset[node, k] = best_subset[k]
+        elif rule.random:
+            tree.threshold[node] = best_threshold
         else:
             tree.threshold[node] = threshold_between(columns, best_feature, best_low, best_high)
         # A value that was never missing here follows the heavier side.
         tree.missing_left[node] = best_missing if n_missing_right > 0 else side[0] * 2 >= sums[0]
-        if not binned and depth + 1 < rule.max_depth:
+        if order.shape[1] > 0 and depth + 1 < rule.max_depth:
             for feature in range(d):
                 if columns.n_categories[feature] == 0:
                     part(order[feature], lo, hi, left, buffer)

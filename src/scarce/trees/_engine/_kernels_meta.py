@@ -94,7 +94,7 @@ def grow_meta(
     """
     n = rows.shape[0]
     d = columns.n_categories.shape[0]
-    exact = columns.bins.shape[1] == 0
+    exact = order.shape[1] > 0
     zero: Any = np.int64(0)  # see `grow`
     n_nodes = n_blocks = n_leaves = zero
     stack = np.empty((max_depth + 2, 5), np.int64)  # start, end, depth, parent block, which side
