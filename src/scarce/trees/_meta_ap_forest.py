@@ -171,6 +171,8 @@ class MetaAPForest(TreeForest):
     def _fit_trees(self, data: TreeData) -> None:
         if not self.merge and self.aggregate == "mean_score":
             raise ValueError('aggregate="mean_score" ranks merged leaves: use merge=True, or aggregate="precision".')
+        if self.splits != "best":
+            data = data._replace(columns=data.columns.with_rows())
         super()._fit_trees(data)
 
     def _grow(self, data: TreeData, seed: int, number: int = 0) -> GrownTree:

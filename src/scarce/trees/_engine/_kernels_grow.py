@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scarce.trees._engine._kernels_criteria import COST, NEWTON, PROFIT, TOP_K
+from scarce.trees._engine._kernels_random import draw_splits, next_random, split_drawn
 from scarce.trees._engine._kernels_split import (
     MISSING_BIN,
     WORDS,
@@ -23,22 +24,11 @@ from scarce.trees._engine._kernels_split import (
     fill_histogram,
     split_categories,
     split_histogram,
-    split_random,
     split_sorted,
 )
 
 WORTH_SUBTRACTING = 256  # rows below which a histogram is sooner filled than subtracted
 TINY = 1e-12
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def next_random(state: Any) -> tuple[Any, Any]:  # pragma: no cover - compiled
-    """Return the next state and number of a splitmix64 sequence, the same on every machine and thread."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state, z ^ (z >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -155,7 +145,6 @@ def grow(
     histograms = scratch.histograms
     all_features = rule.max_features >= d
     keep = binned and whole and all_features and not rule.random
-    number = np.uint64(0)
     features = np.arange(d)
     state = np.uint64(seed)
     zero: Any = np.int64(0)  # a plain 0 has a type of its own, for which all that is called would be compiled once more
@@ -218,6 +207,8 @@ def grow(
                     if wide:
                         local[i, 2] = stats[rows[i], 2]
                         local[i, 3] = stats[rows[i], 3]
+            if rule.random:
+                state = draw_splits(columns, rows, lo, hi, local, wide, state, scratch.draws)
             seen = 0
             for j in range(d):
                 if seen >= rule.max_features:
@@ -230,17 +221,13 @@ def grow(
                     features[other] = swapped
                 feature = features[j]
                 threshold = math.nan
-                if rule.random:
-                    state, number = next_random(state)
                 if columns.n_categories[feature] > 0:
                     gain, missing = split_categories(
-                        columns, feature, rows, lo, hi, stats, sums, rule, budget, number, scratch.cells, subset
+                        columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch, subset
                     )
                     low, high = zero, zero
                 elif rule.random:
-                    gain, low, high, missing, threshold = split_random(
-                        columns, feature, rows, lo, hi, local, sums, rule, budget, number
-                    )
+                    gain, low, high, missing, threshold = split_drawn(scratch.draws, feature, n, sums, rule, budget)
                 elif binned:
                     histogram = histograms[max(slot, 0), feature]
                     if slot < 0:

@@ -14,7 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scarce.trees._engine._kernels_criteria import BALANCED, WEIGHTED_ERROR
-from scarce.trees._engine._kernels_grow import TINY, grow, next_random, part
+from scarce.trees._engine._kernels_grow import TINY, grow, part
+from scarce.trees._engine._kernels_random import next_random
 
 BY_SLOPE = 0
 BY_PRECISION = 1

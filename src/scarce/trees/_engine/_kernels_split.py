@@ -1,4 +1,4 @@
-"""The split of one node by one feature: the best on sorted values, on a histogram or of categories, or one drawn."""
+"""The best split of one node by one feature: on sorted values, on a histogram, or of categories."""
 
 from __future__ import annotations
 
@@ -178,86 +178,6 @@ def split_histogram(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def split_random(
-    columns: Any,
-    feature: int,
-    rows: NDArray,
-    start: int,
-    end: int,
-    local: NDArray,
-    sums: NDArray,
-    rule: Any,
-    parameter: float,
-    number: Any,
-) -> tuple[float, int, int, bool, float]:  # pragma: no cover - compiled
-    """Return a split in the form of `split_sorted`, and its threshold.
-
-    The threshold is drawn by `number` between the smallest and the largest value of the node; with bins it is the
-    upper edge of the bin before. Missing values go where they gain more, or are parted from all others.
-    """
-    w, p, a, b = sums[0], sums[1], sums[2], sums[3]
-    wide = rule.criterion >= PROFIT
-    fewest = rule.min_samples_leaf
-    none: Any = np.int64(-1)
-    least: Any = np.int64(2**31)
-    most = none
-    n_missing = 0
-    mw = mp = ma = mb = 0.0
-    for i in range(start, end):
-        code: Any = np.int64(code_of(columns, feature, rows[i]))
-        if code < 0:
-            n_missing += 1
-            mw += local[i, 0]
-            mp += local[i, 1]
-            if wide:
-                ma += local[i, 2]
-                mb += local[i, 3]
-        else:
-            least = min(least, code)
-            most = max(most, code)
-    best, best_low, best_high, best_missing, threshold = -math.inf, none, none, False, math.inf
-    n_known = end - start - n_missing
-    if least < most:
-        base = columns.offsets[feature]
-        low, high = columns.values[base + least], columns.values[base + most]
-        share = np.float64(number >> np.uint64(11)) / 9007199254740992.0
-        drawn = max(low * (1 - share) + high * share, low)
-        if not drawn < high:
-            drawn = low
-        below, above = least, most  # the last code up to the threshold is in [below, above)
-        while above - below > 1:
-            middle = (below + above) // 2
-            if columns.values[base + middle] <= drawn:
-                below = middle
-            else:
-                above = middle
-        n_left = 0
-        wl = pl = al = bl = 0.0
-        for i in range(start, end):
-            code = code_of(columns, feature, rows[i])
-            if 0 <= code <= below:
-                n_left += 1
-                wl += local[i, 0]
-                pl += local[i, 1]
-                if wide:
-                    al += local[i, 2]
-                    bl += local[i, 3]
-        threshold = columns.values[base + below] if columns.bins.shape[1] > 0 else drawn
-        if n_left >= fewest and end - start - n_left >= fewest:
-            best = split_gain(rule.criterion, parameter, wl, pl, al, bl, w, p, a, b)
-            best_low, best_high = below, above
-        if n_missing > 0 and n_left + n_missing >= fewest and n_known - n_left >= fewest:
-            gain = split_gain(rule.criterion, parameter, wl + mw, pl + mp, al + ma, bl + mb, w, p, a, b)
-            if gain > best:
-                best, best_low, best_high, best_missing = gain, below, above, True
-    if n_missing > 0 and n_missing >= fewest and n_known > 0 and n_known >= fewest:
-        gain = split_gain(rule.criterion, parameter, w - mw, p - mp, a - ma, b - mb, w, p, a, b)
-        if gain > best:
-            best, best_low, best_high, best_missing, threshold = gain, most, none, False, math.inf
-    return best, best_low, best_high, best_missing, threshold
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def split_categories(
     columns: Any,
     feature: int,
@@ -268,16 +188,16 @@ def split_categories(
     sums: NDArray,
     rule: Any,
     parameter: float,
-    number: Any,
-    histogram: NDArray,
+    scratch: Any,
     subset: NDArray,
 ) -> tuple[float, bool]:  # pragma: no cover - compiled
     """Return (gain, whether missing values go left); `subset` becomes the set of categories on the left.
 
     Categories, a missing value being one more, are ordered by their share of positives (by money a row for profit)
-    in the node, and the best prefix goes left, or one drawn by `number`. For Gini and entropy no other set is better
-    than the best prefix.
+    in the node, and the best prefix goes left, or with drawn splits a drawn one. For Gini and entropy no other set is
+    better than the best prefix.
     """
+    histogram = scratch.cells
     n_categories = columns.n_categories[feature]
     wide = rule.criterion >= PROFIT
     clear(histogram)
@@ -310,7 +230,9 @@ def split_categories(
         present[j] = code
         n_present += 1
     best, best_at = -math.inf, -1
-    drawn = np.int64(number % np.uint64(n_present - 1)) if rule.random and n_present > 1 else -1
+    drawn: Any = np.int64(-1)
+    if rule.random and n_present > 1:
+        drawn = np.int64(scratch.draws.number[feature] % np.uint64(n_present - 1))
     count = wl = pl = al = bl = 0.0
     for j in range(n_present - 1):
         code = present[j]

@@ -30,6 +30,13 @@ class Columns(NamedTuple):
     offsets: NDArray[np.int64]  # where each feature's values begin
     n_values: NDArray[np.int64]
     n_categories: NDArray[np.int64]  # 0 for a numeric feature
+    by_row: NDArray[np.int32]  # (rows, features), -1 where missing, for random splits; else no rows
+
+    def with_rows(self) -> Columns:
+        """Return the columns with the codes row by row as well."""
+        bins = self.bins.T.astype(np.int32)
+        bins[bins == MISSING_BIN] = -1
+        return self._replace(by_row=np.ascontiguousarray(bins if len(bins) else self.codes.T))
 
 
 def encode_columns(
@@ -87,12 +94,12 @@ def _edges(known: FloatArray, of_positives: FloatArray, max_bins: int) -> FloatA
     values, counts = np.unique(known, return_counts=True)
     if len(values) > max_bins:
         n_edges = max_bins - 1
-        after = _even_places(*np.unique(of_positives, return_counts=True), n_edges // 2)
-        others = _even_places(values, counts, n_edges - len(after))
-        after = np.searchsorted(values, np.union1d(after, others), side="right") - 1
+        near_positives = _even_places(*np.unique(of_positives, return_counts=True), n_edges // 2)
+        others = _even_places(values, counts, n_edges - len(near_positives))
+        after = np.searchsorted(values, np.union1d(near_positives, others), side="right") - 1
         after = np.unique(after[(after >= 0) & (after < len(values) - 1)])
     else:
-        after = np.arange(len(values) - 1)
+        after = np.arange(max(len(values) - 1, 0))
     below, above = values[after], values[after + 1]
     middle = below / 2 + above / 2
     return np.where((below <= middle) & (middle < above), middle, below)
@@ -122,7 +129,8 @@ def _columns(
 ) -> Columns:
     n_values = np.array([len(v) for v in values], dtype=np.int64)
     offsets = np.concatenate(([0], np.cumsum(n_values)[:-1])).astype(np.int64)
-    return Columns(codes, bins, np.concatenate(values), offsets, n_values, n_categories)
+    by_row = np.empty((0, len(values)), np.int32)
+    return Columns(codes, bins, np.concatenate(values), offsets, n_values, n_categories, by_row)
 
 
 def _category_codes(column: NDArray[Any]) -> NDArray[np.int32]:

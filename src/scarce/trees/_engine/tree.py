@@ -107,6 +107,19 @@ class LeafScores(NamedTuple):
         add_scores(leaf, distance, self.value, self.spread, self.low, self.high, out)
 
 
+class _Draws(NamedTuple):
+    """The split that was drawn for each feature of a node."""
+
+    number: NDArray[np.uint64]
+    least: NDArray[np.uint32]  # codes
+    most: NDArray[np.int32]
+    last: NDArray[np.uint32]  # that goes left
+    threshold: FloatArray
+    n_left: NDArray[np.int64]
+    n_missing: NDArray[np.int64]
+    sums: FloatArray  # (8, features): the sums of the left, and of missing values
+
+
 class _Scratch(NamedTuple):
     """Memory of the growing kernels."""
 
@@ -118,6 +131,7 @@ class _Scratch(NamedTuple):
     leaf: NDArray[np.int64]
     rows: NDArray[np.int32]
     order: NDArray[np.int32]
+    draws: _Draws
 
 
 def grow_tree(
@@ -192,6 +206,16 @@ def _allocate(columns: Columns, n: int, n_kept: int, rule: Rule, meta: bool) -> 
         leaf=np.empty(n, np.int64),
         rows=np.empty(n_kept if meta else 0, np.int32),
         order=np.empty((d, n_kept if meta and sorted_ else 0), np.int32),
+        draws=_Draws(
+            number=np.empty(d, np.uint64),
+            least=np.empty(d, np.uint32),
+            most=np.empty(d, np.int32),
+            last=np.empty(d, np.uint32),
+            threshold=np.full(d, np.inf),
+            n_left=np.empty(d, np.int64),
+            n_missing=np.empty(d, np.int64),
+            sums=np.empty((8, d)),
+        ),
     )
     return scratch, _nodes(min(max(2 * n_kept, 2), 2 ** (min(rule.max_depth, 40) + 1)) - 1, 1, columns)
 
