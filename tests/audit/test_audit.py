@@ -113,6 +113,7 @@ def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
         "report.json",
         "model.skops",
         "manifest.json",
+        "training-rows.npy",
     }
     assert [p.name for p in folder.parent.iterdir()] == ["audit"]
     written = pd.read_csv(folder / "queue.csv")

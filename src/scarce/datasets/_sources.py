@@ -138,7 +138,7 @@ def read_frame(found: Found) -> Any:
         require(module, path.name)
     from scarce.tables import read_table  # which imports pandas
 
-    frame = read_table(path)
+    frame = read_table(path).frame
     wanted = (layout.label, *layout.features, *layout.extras.values())
     missing = [column for column in dict.fromkeys(wanted) if column not in frame]
     if missing:
