@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 
 CODES = ("AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HUF", "INR", "JPY", "NOK", "PLN", "SEK", "USD")
@@ -64,3 +65,21 @@ def _without_currency(text: str, *, at_end: bool) -> str:
     if edge == "%" or unicodedata.category(edge) == "Sc":
         return (text[:-1] if at_end else text[1:]).strip(BLANKS)
     return text
+
+
+def entity_history(
+    entity: list, time: list, amount: list, outcome: list, rows: list[tuple], windows: list, delay: float
+) -> list[list[float]]:
+    """Look at every earlier row for every row (entity, time) and window: rows, mean, positives, positive rate."""
+    found = []
+    for own, now in rows:
+        numbers = []
+        for window in windows:
+            past = [i for i in range(len(entity)) if entity[i] == own and now - window <= time[i] < now]
+            old = [i for i in range(len(entity)) if entity[i] == own and now - delay - window <= time[i] < now - delay]
+            prices = [amount[i] for i in past if amount[i] is not None and math.isfinite(amount[i])]
+            known = [outcome[i] for i in old if outcome[i] in (0, 1)]
+            mean = math.fsum(prices) / len(prices) if prices else math.nan
+            numbers += [len(past), mean, sum(known), sum(known) / len(known) if known else math.nan]
+        found.append([math.nan] * len(numbers) if own is None else numbers)
+    return found

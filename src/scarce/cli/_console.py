@@ -15,6 +15,7 @@ __all__ = ["Lines", "make_console", "options_of", "progress", "times", "with_opt
 
 WIDTH = 100
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_TO_FIRST_LINE = 2.0
 
 # Called with the name of a step, the effort spent so far, and the effort of the whole.
 Show = Callable[[str, float, float], None]
@@ -53,7 +54,8 @@ class Lines:
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console, self._clock = console, clock
         self._start = clock()
-        self._last = self._start - SECONDS_BETWEEN_LINES
+        # A command that ends at once prints its result alone.
+        self._last = self._start - SECONDS_BETWEEN_LINES + SECONDS_TO_FIRST_LINE
 
     @property
     def elapsed(self) -> float:

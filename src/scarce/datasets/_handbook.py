@@ -7,9 +7,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from scarce._moments import Duration, length_of, moments_of
 from scarce._typing import IntArray
 from scarce.model_selection import DelayedTimeSplit
-from scarce.model_selection._delayed import Duration, length_of, moments_of
 
 from ._parse import Parquet
 from ._records import Record, Source

@@ -4,8 +4,9 @@ from scarce._errors import TableError
 
 from .encoding import DateParts, make_encoder
 from .faults import gather, require_columns
+from .history import EntityHistory
 from .profile import Profile, profile_table
-from .reading import read_batches, read_table
+from .reading import read_batches, read_table, read_typed_frame
 from .readings import Kind, Reading
 from .table import Table
 from .target import Target, read_target
@@ -15,6 +16,7 @@ __all__ = [
     "MISSING",
     "Column",
     "DateParts",
+    "EntityHistory",
     "Kind",
     "Profile",
     "Reading",
@@ -28,5 +30,6 @@ __all__ = [
     "read_batches",
     "read_table",
     "read_target",
+    "read_typed_frame",
     "require_columns",
 ]

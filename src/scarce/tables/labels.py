@@ -33,12 +33,13 @@ def join_spellings(cells: Any) -> tuple[dict[str, str], list[tuple[str, list[str
 
     The label is the most frequent spelling. Nothing is joined in a column of more than 100 labels.
     """
-    counts = pc.value_counts(cells.drop_null())
-    found = list(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
+    counted = pc.value_counts(cells.drop_null())
     spellings: dict[str, dict[str, int]] = {}
-    for spelling, count in found:
-        spellings.setdefault(label_key(spelling), {})[spelling] = count
-    if len(spellings) > MAX_LABELS or len(spellings) == len(found):
+    for spelling, count in zip(counted.field("values"), counted.field("counts"), strict=True):
+        spellings.setdefault(label_key(spelling.as_py()), {})[spelling.as_py()] = count.as_py()
+        if len(spellings) > MAX_LABELS:
+            return {}, []
+    if len(spellings) == len(counted):
         return {}, []
     labels: dict[str, str] = {}
     joined: list[tuple[str, list[str]]] = []

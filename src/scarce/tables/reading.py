@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
+import pandas as pd
+
 from scarce._errors import TableError
 from scarce._extras import MissingPackage
 
@@ -15,7 +17,7 @@ from .files import CSV_SUFFIXES, EXCEL_SUFFIXES, PARQUET_SUFFIXES, Raw, raw_batc
 from .readings import Kind, Reading
 from .table import Table, table_of
 
-__all__ = ["read_batches", "read_table"]
+__all__ = ["read_batches", "read_table", "read_typed_frame"]
 
 BATCH_ROWS = 100_000
 
@@ -56,6 +58,15 @@ def read_table(
     TableError
         With all faults of the table in one message.
     """
+    return table_of(_raw(path), types, drop, needs, readings)
+
+
+def read_typed_frame(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read a file whose types are right as they are, such as the Parquet file of a data set."""
+    return _raw(path).arrow.to_pandas()
+
+
+def _raw(path: str | os.PathLike[str]) -> Raw:
     path = _checked(path)
     try:
         raw = read_raw(path)
@@ -67,7 +78,7 @@ def read_table(
         raise _unreadable(path, error) from error
     if not raw.arrow.num_rows and not raw.faults:
         raise TableError(f"{path} holds no rows; export the table again with its rows.")
-    return table_of(raw, types, drop, needs, readings)
+    return raw
 
 
 def read_batches(

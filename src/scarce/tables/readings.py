@@ -184,6 +184,9 @@ def _of_decorated(name: str, text: Any) -> Verdict | None:
     """Return how dates and decorated numbers are read, or None for labels."""
     counted = pc.value_counts(text.drop_null())
     values, counts = counted.field("values"), counted.field("counts")
+    with_digits = counts.filter(pc.match_substring_regex(values, "[0-9]"))
+    if (pc.sum(with_digits).as_py() or 0) < MOSTLY * pc.sum(counts).as_py():
+        return None
     if formats := date_formats(values):
         return _of_dates(name, formats)
     decision = decide_notation(values)
