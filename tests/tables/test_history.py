@@ -14,6 +14,9 @@ from sklearn.pipeline import make_pipeline
 import scarce
 from scarce.tables import EntityHistory
 from tests import naive_tables
+from tests.conftest import ROOT
+
+REAL = ROOT.parent / "shared" / "data" / "handbook_payments.parquet"
 
 amounts = st.none() | st.sampled_from([0.0, 1e12, -7.25, np.inf]) | st.floats(-1e6, 1e6).map(lambda x: round(x, 2))
 pasts = st.lists(
@@ -60,6 +63,17 @@ def test_order_and_batches_do_not_matter(past: list, random) -> None:
     np.testing.assert_array_equal(shuffled.transform(rows.iloc[order]), found[order])
     one_by_one = np.vstack([shuffled.transform(rows.iloc[[i]]) for i in range(len(rows))])
     np.testing.assert_array_equal(one_by_one, found)
+
+
+@given(pasts, st.integers(0, 20))
+def test_a_past_in_parts_is_the_past_as_a_whole(past: list, size: int) -> None:
+    rows = frame_of(past)
+    parts = history(past[:size] or past)
+    if 0 < size < len(past):
+        parts.partial_fit(rows.iloc[size:], [row[3] for row in past[size:]])
+    np.testing.assert_array_equal(parts.transform(rows), history(past).transform(rows))
+    # A second fit forgets the first.
+    np.testing.assert_array_equal(parts.fit(rows).transform(rows), history(past).fit(rows).transform(rows))
 
 
 @given(pasts, st.integers(0, 12))
@@ -131,7 +145,33 @@ def test_mistakes_have_their_sentence() -> None:
     made = EntityHistory("card", "t", windows=(1,)).fit(rows)
     with pytest.raises(ValueError, match="held numbers in fit and holds dates now; convert it"):
         made.transform(rows.assign(t=pd.Timestamp("2024-01-01")))
+    with pytest.raises(ValueError, match="held numbers in fit and holds dates now; convert it"):
+        made.partial_fit(rows.assign(t=pd.Timestamp("2024-01-01")))
     with pytest.raises(ValueError, match="times are numbers, so windows must be a number"):
         EntityHistory("card", "t").fit(rows).transform(rows)
     with pytest.raises(ValueError, match="times must be finite"):
         made.transform(rows.assign(t=np.nan))
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the Handbook's payments are not on this machine")
+def test_numbers_are_those_of_the_handbook() -> None:
+    names = ["TX_DATETIME", "CUSTOMER_ID", "TERMINAL_ID", "TX_AMOUNT", "TX_FRAUD"]
+    windows = {"1d": "1DAY", "7d": "7DAY", "30d": "30DAY"}
+    columns = [f"CUSTOMER_ID_{kind}_{w}_WINDOW" for w in windows.values() for kind in ("NB_TX", "AVG_AMOUNT")]
+    columns += [f"TERMINAL_ID_{kind}_{w}_WINDOW" for w in windows.values() for kind in ("NB_TX", "RISK")]
+    payments = pd.read_parquet(REAL, columns=names + columns)
+    for entity in ("CUSTOMER_ID", "TERMINAL_ID"):
+        rows = payments[payments[entity].astype(int) < 100]
+        made = EntityHistory(entity, "TX_DATETIME", "TX_AMOUNT", delay="7d").fit(rows, rows["TX_FRAUD"])
+        found = pd.DataFrame(made.transform(rows), columns=made.get_feature_names_out(), index=rows.index)
+        for ours, theirs in windows.items():
+            # The Handbook counts the payment itself, and its windows are closed at the other end.
+            if entity == "CUSTOMER_ID":
+                count = found[f"{entity}: rows in {ours}"] + 1
+                total = found[f"{entity}: mean of TX_AMOUNT in {ours}"].fillna(0) * (count - 1) + rows["TX_AMOUNT"]
+                assert (count == rows[f"{entity}_NB_TX_{theirs}_WINDOW"]).mean() > 0.999
+                same = np.isclose(total / count, rows[f"{entity}_AVG_AMOUNT_{theirs}_WINDOW"], rtol=1e-4)
+            else:
+                rate = found[f"{entity}: positive rate in {ours}"].fillna(0)
+                same = np.isclose(rate, rows[f"{entity}_RISK_{theirs}_WINDOW"], atol=1e-6)
+            assert same.mean() > 0.999

@@ -115,6 +115,37 @@ def test_the_user_can_name_the_kind(kind: str, values: list, note: str | None) -
     assert note is None or note in table.notes[0]
 
 
+def test_every_type_of_pandas_is_read() -> None:
+    frame = pd.DataFrame(
+        {
+            "object": [1, "a", None],
+            "nullable": pd.array([1, None, 3], dtype="Int64"),
+            "truth": pd.array([True, None, False], dtype="boolean"),
+            "category": pd.Categorical(["b", None, "a"]),
+            "numbered": pd.Categorical([3, None, 4]),
+            "period": pd.period_range("2024-01", periods=3, freq="M"),
+            "local": pd.date_range("2024-01-01", periods=3, tz="Europe/Paris"),
+            "cells": [[1], None, [2, 3]],
+        }
+    )
+    table = Table.from_frame(frame)
+    assert [(reading.type, reading.kind) for reading in table.readings] == [
+        ("string", "category"),
+        ("int64", "number"),
+        ("bool", "number"),
+        ("string", "category"),
+        ("string", "category"),
+        ("timestamp", "date"),
+        ("timestamp", "date"),
+        ("nested", "category"),
+    ]
+    read = table.arrow.to_pydict()
+    assert read["object"] == ["1", "a", None]
+    assert read["nullable"] == [1, None, 3]
+    assert read["numbered"] == ["3", None, "4"]
+    assert read["local"][0] == datetime(2023, 12, 31, 23)
+
+
 def test_numbers_of_a_typed_source_can_be_categories_or_dates() -> None:
     frame = pd.DataFrame({"shop": [3, 17], "day": [20240131, 20240201], "size": [1.5, 2.0]})
     table = Table.from_frame(frame, types={"shop": "category", "day": "date", "size": "category"})

@@ -49,7 +49,7 @@ class Raw(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """How a CSV file is written."""
+    """The encoding, the delimiter and the header of a CSV file."""
 
     encoding: str
     delimiter: str

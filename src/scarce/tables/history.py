@@ -30,7 +30,6 @@ class _Past(NamedTuple):
     Sums are of whole numbers, so that they are exact and the order of equal rows does not matter.
     """
 
-    entities: NDArray[np.str_]
     times: NDArray[Any]  # the different ones, ascending
     key: NDArray[np.int64]  # entity and place of the time in one ascending number
     priced: NDArray[np.int64]
@@ -52,8 +51,9 @@ class EntityHistory(TransformerMixin, BaseEstimator):
 
     No row looks ahead: a window ends just before the row's own moment, so that rows of the same moment do not see each
     other. Outcomes become known late: the window of the positives ends `delay` before the row. The rows given to `fit`
-    are the only past, so the answer for a row does not depend on the other rows to transform. Fit it on all rows up to
-    now, those of unknown outcome included, or else recent rows would seem to have no past.
+    and `partial_fit` are the only past, so the answer for a row does not depend on the other rows to transform. Give it
+    all rows up to now, those of unknown outcome included, or else recent rows would seem to have no past. Fitted on a
+    whole table, it describes test rows honestly too, since only the past of each row counts.
 
     Parameters
     ----------
@@ -114,16 +114,39 @@ class EntityHistory(TransformerMixin, BaseEstimator):
         y : array-like of shape (n_rows,), optional
             1 for positive and 0 for negative; anything else, such as -1 or NaN, for an unknown outcome.
         """
+        for name in ("past_", "moments_", "amounts_", "outcomes_", "codes_", "entities_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> EntityHistory:
+        """Add rows to the past, such as those of today before they are ranked; the result is that of one `fit`."""
         frame = self._frame(X)
-        moment, self.dated_ = moments_of(frame[self.time])
+        moment, dated = moments_of(frame[self.time])
         outcome = np.full(len(frame), -1.0) if y is None else np.asarray(y, dtype=np.float64)
         check_consistent_length(frame, outcome)
         amount = np.full(len(frame), np.nan)
         if self.amount is not None:
             amount = frame[self.amount].to_numpy(dtype=np.float64, na_value=np.nan)
-        self.unit_ = _unit(amount)
+        texts = [_text(frame, name) for name in self._names()]
+        if not hasattr(self, "past_"):
+            self.dated_ = dated
+            self.moments_, self.amounts_, self.outcomes_ = moment[:0], amount[:0], outcome[:0]
+            self.entities_ = [np.array([], dtype=str) for _ in texts]
+            self.codes_ = [np.array([], dtype=np.intp) for _ in texts]
+        self._check_times(dated)
+        self.moments_ = np.concatenate([self.moments_, moment])
+        self.amounts_ = np.concatenate([self.amounts_, amount])
+        self.outcomes_ = np.concatenate([self.outcomes_, outcome])
+        for place, text in enumerate(texts):
+            present = pd.unique(text[text != MISSING])
+            new = present[~np.isin(present, self.entities_[place])]
+            self.entities_[place] = np.concatenate([self.entities_[place], np.asarray(new, dtype=str)])
+            code = pd.Index(self.entities_[place]).get_indexer(text)
+            self.codes_[place] = np.concatenate([self.codes_[place], code])
+        self.unit_ = _unit(self.amounts_)
         self.past_ = [
-            list(_remember(_text(frame, name), moment, amount, self.unit_, outcome)) for name in self._names()
+            list(_remember(code, self.moments_, self.amounts_, self.unit_, self.outcomes_)) for code in self.codes_
         ]
         self.n_features_in_ = frame.shape[1]
         self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
@@ -134,31 +157,36 @@ class EntityHistory(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         frame = self._frame(X)
         moment, dated = moments_of(frame[self.time])
-        if dated != self.dated_:
-            held = ("dates", "numbers") if self.dated_ else ("numbers", "dates")
-            raise ValueError(f"The column {self.time!r} held {held[0]} in fit and holds {held[1]} now; convert it.")
+        self._check_times(dated)
         delay = length_of("delay", self.delay, dated=dated)
         windows = [length_of("windows", window, dated=dated) for window in self.windows]
         found: list[FloatArray] = []
-        for name, remembered in zip(self._names(), self.past_, strict=True):
+        for name, entities, remembered in zip(self._names(), self.entities_, self.past_, strict=True):
             past = _Past(*remembered)
             text = _text(frame, name)
-            code = pd.Index(past.entities).get_indexer(text)
-            columns = [column for window in windows for column in self._window(past, code, moment, window, delay)]
-            found += [np.where(text == MISSING, np.nan, column) for column in columns]
-        return np.column_stack(found)
+            code = pd.Index(entities).get_indexer(text)
+            # In this order a search goes forward through the past, which is several times faster.
+            order = np.lexsort((moment, code))
+            numbers = np.empty((len(frame), len(windows) * (3 if self.amount is None else 4)))
+            numbers[order] = np.column_stack(self._numbers(past, code[order], moment[order], windows, delay))
+            numbers[text == MISSING] = np.nan
+            found.append(numbers)
+        return np.hstack(found)
 
-    def _window(
-        self, past: _Past, code: NDArray[np.intp], moment: NDArray[Any], window: float, delay: float
+    def _numbers(
+        self, past: _Past, code: NDArray[np.intp], moment: NDArray[Any], windows: Sequence[float], delay: float
     ) -> list[FloatArray]:
-        start, end = past.rows_before(code, moment - window), past.rows_before(code, moment)
-        then, by = past.rows_before(code, moment - delay - window), past.rows_before(code, moment - delay)
-        known, positives = (sums[by] - sums[then] for sums in (past.known, past.positives))
-        parts = [(end - start).astype(np.float64), positives.astype(np.float64), _ratio(positives, known)]
-        if self.amount is not None:
-            total, priced = (sums[end] - sums[start] for sums in (past.amounts, past.priced))
-            parts.insert(1, _ratio(total, priced) * self.unit_)
-        return parts
+        end, by = past.rows_before(code, moment), past.rows_before(code, moment - delay)
+        numbers: list[FloatArray] = []
+        for window in windows:
+            start, then = past.rows_before(code, moment - window), past.rows_before(code, moment - delay - window)
+            numbers.append((end - start).astype(np.float64))
+            if self.amount is not None:
+                total, priced = (sums[end] - sums[start] for sums in (past.amounts, past.priced))
+                numbers.append(_ratio(total, priced) * self.unit_)
+            known, positives = (sums[by] - sums[then] for sums in (past.known, past.positives))
+            numbers += [positives.astype(np.float64), _ratio(positives, known)]
+        return numbers
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the numbers, such as ``card: rows in 7d``."""
@@ -167,6 +195,11 @@ class EntityHistory(TransformerMixin, BaseEstimator):
             parts.insert(1, f"mean of {self.amount}")
         names = [f"{name}: {part} in {window}" for name in self._names() for window in self.windows for part in parts]
         return np.asarray(names, dtype=object)
+
+    def _check_times(self, dated: bool) -> None:
+        if dated != self.dated_:
+            held = ("dates", "numbers") if self.dated_ else ("numbers", "dates")
+            raise ValueError(f"The column {self.time!r} held {held[0]} in fit and holds {held[1]} now; convert it.")
 
     def _names(self) -> list[str]:
         return [self.entity] if isinstance(self.entity, str) else list(self.entity)
@@ -195,17 +228,18 @@ def _unit(amount: FloatArray) -> float:
     return float(2.0 ** max(int(exponent) - _BITS, -1_000))
 
 
-def _remember(text: NDArray[Any], moment: NDArray[Any], amount: FloatArray, unit: float, outcome: FloatArray) -> _Past:
-    present = text != MISSING
-    moment, amount, outcome = moment[present], amount[present], outcome[present]
-    code, entities = pd.factorize(text[present])
+def _remember(
+    code: NDArray[np.intp], moment: NDArray[Any], amount: FloatArray, unit: float, outcome: FloatArray
+) -> _Past:
+    present = code >= 0
+    code, moment, amount, outcome = code[present], moment[present], amount[present], outcome[present]
     times, place = np.unique(moment, return_inverse=True)
     key = code.astype(np.int64) * (len(times) + 1) + place
     order = np.argsort(key, kind="stable")
     priced = np.isfinite(amount)
     whole = np.rint(np.where(priced, amount, 0.0) / unit).astype(np.int64)
     sums = (_sums(part[order]) for part in (priced, whole, (outcome == 0) | (outcome == 1), outcome == 1))
-    return _Past(np.asarray(entities, dtype=str), times, key[order], *sums)
+    return _Past(times, key[order], *sums)
 
 
 def _sums(values: NDArray[Any]) -> NDArray[np.int64]:

@@ -84,14 +84,15 @@ def _raw(path: str | os.PathLike[str]) -> Raw:
 def read_batches(
     path: str | os.PathLike[str], readings: Sequence[Reading], *, rows: int = BATCH_ROWS
 ) -> Iterator[Table]:
-    """Read a file in parts of at most `rows` rows, each typed by the readings of the whole table.
+    """Read the columns that have a reading in parts of at most `rows` rows, each typed as in the whole table.
 
     The parts are those of the whole table, whatever `rows` is. CSV and Parquet are never whole in memory.
     """
     path = _checked(path)
     try:
         for batch in raw_batches(path, rows):
-            yield table_of(Raw(batch, typed=True), readings=readings)
+            held = batch.select([reading.name for reading in readings if reading.name in batch.column_names])
+            yield table_of(Raw(held, typed=True), readings=readings)
     except TableError:
         raise
     except (ValueError, OSError, BadZipFile, KeyError) as error:

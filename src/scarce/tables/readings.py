@@ -1,4 +1,4 @@
-"""How the cells of a column are read: decided once on all of them, then the same for any other rows."""
+"""The reading of a column: decided once on all of its cells, then the same for any other rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LEADING_ZERO = r"^[-+]?0[0-9]"
 
 @dataclass(frozen=True)
 class Reading:
-    """How the cells of one column are read.
+    """The way in which the cells of one column are read.
 
     Attributes
     ----------

@@ -92,6 +92,8 @@ def _of_pandas(values: pd.Series) -> pa.ChunkedArray:
         if isinstance(values.dtype, np.dtype) and values.dtype.kind == "M":
             values = values.astype("datetime64[us]")
         column = pa.array(values, from_pandas=True)
+        if isinstance(column.type, pa.BaseExtensionType):  # periods and intervals
+            column = pa.array(values.astype("str"), from_pandas=True)
         return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     known = values.dropna()
     if len(known) and isinstance(known.iloc[0], (list, dict, set, tuple, np.ndarray, bytes)):
