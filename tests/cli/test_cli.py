@@ -13,6 +13,7 @@ import scarce
 import scarce.audit.run
 from scarce.cli import main
 from scarce.datasets import list_datasets, make_companies, make_transactions
+from scarce.tables import read_table
 from tests.audit.conftest import hurry
 from tests.payments import make_table
 
@@ -226,6 +227,7 @@ def test_simulated_tables_are_marked(tmp_path: Path, monkeypatch, capsys) -> Non
     assert call("data", "fetch", *arguments, monkeypatch=monkeypatch) == 0
     assert capsys.readouterr().out.startswith("SIMULATED companies.parquet: 40,000 rows. Next: scarce audit")
     pd.testing.assert_frame_equal(pd.read_parquet("companies.parquet"), make_companies().frame)
+    assert read_table("companies.parquet").notes == ("companies.parquet is SIMULATED: no row in it is real.",)
 
 
 def test_kinds_of_columns_can_be_named(place: Path, monkeypatch, capsys) -> None:

@@ -91,7 +91,7 @@ def data_fetch(
         if out.suffix.lower() == ".csv":
             frame.to_csv(file, index=False)
         else:
-            frame.to_parquet(file, index=False)
+            _write_parquet(frame, file, simulated=name in SIMULATED)
     simulated = "SIMULATED " if name in SIMULATED else ""
     typer.echo(f"{simulated}{out}: {len(frame):,} rows. Next: scarce audit {out} --target {target}")
 
@@ -100,6 +100,19 @@ def _simulated(name: str) -> Bunch:
     from scarce.datasets import make_companies, make_transactions
 
     return make_transactions() if name == "simulated-payments" else make_companies()
+
+
+def _write_parquet(frame: Any, file: Path, *, simulated: bool) -> None:
+    """Write a frame; a simulated one carries a mark that the audit repeats."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from scarce.tables.files import SIMULATED as MARK
+
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if simulated:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), MARK: b"yes"})
+    pq.write_table(table, file)
 
 
 def _table_of(bunch: Bunch) -> tuple[Any, str]:

@@ -20,12 +20,14 @@ from scarce._extras import require
 
 from .cells import as_text
 
-__all__ = ["CSV_SUFFIXES", "EXCEL_SUFFIXES", "PARQUET_SUFFIXES", "Raw", "raw_batches", "read_raw"]
+__all__ = ["CSV_SUFFIXES", "EXCEL_SUFFIXES", "PARQUET_SUFFIXES", "SIMULATED", "Raw", "raw_batches", "read_raw"]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 
+# A key in the metadata of Parquet files of simulated rows.
+SIMULATED = b"scarce.simulated"
 # Words that programs write into empty cells.
 EMPTY = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -60,7 +62,9 @@ def read_raw(path: Path) -> Raw:
     """Read a whole file."""
     name = path.name.lower()
     if name.endswith(PARQUET_SUFFIXES):
-        return Raw(pa.parquet.read_table(path), typed=True)
+        table = pa.parquet.read_table(path)
+        simulated = SIMULATED in (table.schema.metadata or {})
+        return Raw(table, True, (f"{path.name} is SIMULATED: no row in it is real.",) if simulated else ())
     return _read_excel(path) if name.endswith(EXCEL_SUFFIXES) else _read_csv(path)
 
 
