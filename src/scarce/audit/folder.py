@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from sklearn.pipeline import Pipeline
 import scarce
 from scarce._errors import AuditError
 from scarce._files import written_whole
+from scarce._typing import Cell, Json
 from scarce._values import plain
 from scarce.tables import Column, Reading
 
@@ -43,7 +43,7 @@ class SavedModel:
     readings: list[Reading]
     usual: dict[str, Usual]
     training_rows: NDArray[np.uint64]
-    manifest: dict[str, Any]
+    manifest: Json
 
 
 def row_marks(X: pd.DataFrame) -> NDArray[np.uint64]:
@@ -75,7 +75,7 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
         _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
 
 
-def _manifest(result: Audit) -> dict[str, Any]:
+def _manifest(result: Audit) -> Json:
     """Return all that is needed to repeat the audit and to use its model."""
     features = result.profile.features
     shown = [*result.profile.identifiers, result.settings.time, result.settings.amount]
@@ -148,9 +148,9 @@ def load(path: Path) -> SavedModel:
     return SavedModel(pipeline, columns, readings, usual, np.load(marks, allow_pickle=False), manifest)
 
 
-def _read_manifest(file: Path) -> dict[str, Any]:
+def _read_manifest(file: Path) -> Json:
     try:
-        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        manifest: Json = json.loads(file.read_text(encoding="utf-8"))
         manifest["columns"], manifest["readings"]
     except FileNotFoundError as error:
         raise AuditError(f"There is no {file}; keep the model and its manifest in the same folder.") from error
@@ -159,7 +159,7 @@ def _read_manifest(file: Path) -> dict[str, Any]:
     return manifest
 
 
-def _write_json(file: Path, data: dict[str, Any]) -> None:
+def _write_json(file: Path, data: Json) -> None:
     file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -169,8 +169,8 @@ def _plain(usual: Usual) -> Usual:
     return Usual(values, usual.weights, typical)
 
 
-def _typed(plain: dict[str, Any], kind: str) -> Usual:
-    def read(values: Iterable[Any]) -> list[Any]:
+def _typed(plain: Json, kind: str) -> Usual:
+    def read(values: Iterable[Cell]) -> list[Cell]:
         if kind == "date":
             return [pd.NaT if v is None else pd.Timestamp(v) for v in values]
         return [float("nan") if v is None else v for v in values] if kind == "number" else list(values)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from scarce._typing import ArrowCells
 
 __all__ = ["arrow_type", "as_text", "parse_bools", "parse_wholes", "plain_whole"]
 
@@ -27,7 +27,7 @@ def arrow_type(type_: pa.DataType) -> str:
     return "string"
 
 
-def as_text(cells: Any) -> Any:
+def as_text(cells: ArrowCells) -> ArrowCells:
     """Return cells as a person would write them, without blanks around them; an empty text is null."""
     if pa.types.is_dictionary(cells.type):
         cells = pc.cast(cells, cells.type.value_type)
@@ -45,19 +45,19 @@ def as_text(cells: Any) -> Any:
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
 
 
-def parse_bools(text: Any) -> Any:
+def parse_bools(text: ArrowCells) -> ArrowCells:
     """Return truth values, null where a cell is none."""
     lower = pc.utf8_lower(text)
     yes, no = (pc.is_in(lower, pa.array(words)) for words in (["true", "1", "1.0"], ["false", "0", "0.0"]))
     return pc.if_else(pc.or_(yes, no), yes, pa.scalar(None, pa.bool_()))
 
 
-def parse_wholes(numbers: Any) -> Any:
+def parse_wholes(numbers: ArrowCells) -> ArrowCells:
     """Return whole numbers as int64, null where a number is a fraction or too large."""
     whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less_equal(pc.abs(numbers), MOST_EXACT))
     return pc.cast(pc.if_else(whole, numbers, pa.scalar(None, pa.float64())), pa.int64())
 
 
-def plain_whole(text: Any) -> Any:
+def plain_whole(text: ArrowCells) -> ArrowCells:
     """Return text in which whole numbers have no decimals: 17.0 as 17."""
     return pc.replace_substring_regex(text, r"^([-+]?[0-9]+)\.0+$", r"\1")

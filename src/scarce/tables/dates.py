@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+
+from scarce._typing import ArrowCells
 
 __all__ = ["ISO", "best_date_format", "date_formats", "looks_like_dates", "parse_dates"]
 
@@ -68,7 +69,7 @@ def _may_be(cell: str, written: str) -> bool:
         return False
 
 
-def best_date_format(values: pa.Array, counts: Any) -> str:
+def best_date_format(values: pa.Array, counts: ArrowCells) -> str:
     """Return the format that most cells follow."""
     cells = pd.Series(values.to_pylist(), dtype="str")
     number = counts.to_numpy(zero_copy_only=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from scarce._errors import TableError, UserError
 from scarce._messages import listed
+from scarce._typing import Frame
 
 __all__ = ["gather", "missing_columns", "raise_faults", "require_columns"]
 
@@ -51,6 +52,6 @@ def missing_columns(columns: Sequence[str], names: Iterable[str], parameter: str
     return faults
 
 
-def require_columns(frame: Any, names: Iterable[str], parameter: str) -> None:
+def require_columns(frame: Frame, names: Iterable[str], parameter: str) -> None:
     """Refuse column names that a frame does not have, given as `parameter`, and name the nearest that it has."""
     raise_faults(missing_columns(list(frame.columns), names, parameter))

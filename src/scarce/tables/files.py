@@ -9,7 +9,7 @@ import gzip
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from scarce._errors import TableError
 from scarce._extras import require
+from scarce._typing import Cell, Keywords
 
 from .cells import as_text
 
@@ -80,7 +81,7 @@ def raw_batches(path: Path, rows: int) -> Iterator[pa.Table]:
         yield from _sliced(_read_excel(path).arrow, rows)
         return
     dialect = _dialect(path)
-    faulty: list[Any] = []
+    faulty: list[int] = []
     with _open(path) as stream, pa.csv.open_csv(stream, **_options(dialect, faulty)) as reader:
         for batch in reader:
             if faulty:
@@ -97,7 +98,7 @@ def _sliced(table: pa.Table, rows: int) -> Iterator[pa.Table]:
 
 def _read_csv(path: Path) -> Raw:
     dialect = _dialect(path)
-    faulty: list[Any] = []
+    faulty: list[int] = []
     with _open(path) as stream:
         table = pa.csv.read_csv(stream, **_options(dialect, faulty))
     table = table.rename_columns(list(dialect.names))
@@ -109,10 +110,10 @@ def _read_csv(path: Path) -> Raw:
     return Raw(table, False, notes, (_wrong_fields(path, dialect, len(faulty)),) if faulty else ())
 
 
-def _options(dialect: Dialect, faulty: list[Any]) -> dict[str, Any]:
+def _options(dialect: Dialect, faulty: list[int]) -> Keywords:
     places = [str(place) for place in range(len(dialect.names))]  # the names may not be different
 
-    def skip(row: Any) -> str:
+    def skip(row: pa.csv.InvalidRow) -> str:
         faulty.append(row.actual_columns)
         return "skip"
 
@@ -232,7 +233,7 @@ def _read_excel(path: Path) -> Raw:
     return Raw(pa.Table.from_arrays(columns, names), True, notes)
 
 
-def excel_column(cells: Sequence[Any]) -> pa.ChunkedArray:
+def excel_column(cells: Sequence[Cell]) -> pa.ChunkedArray:
     """Return cells of one type as they are, and others as the text that a person would write."""
     known = [None if isinstance(cell, str) and cell in EMPTY else cell for cell in cells]
     kinds = {type(cell) for cell in known if cell is not None}
@@ -249,7 +250,7 @@ def excel_column(cells: Sequence[Any]) -> pa.ChunkedArray:
     return pa.chunked_array([column])
 
 
-def _cell(cell: Any) -> str | None:
+def _cell(cell: Cell) -> str | None:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return None if cell is None else str(cell)

@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._moments import Duration, length_of, moments_of
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, Frame
 
 from .types import MISSING, Column, conform
 
@@ -104,7 +104,7 @@ class EntityHistory(TransformerMixin, BaseEstimator):
         self.windows = windows
         self.delay = delay
 
-    def fit(self, X: Any, y: ArrayLike | None = None) -> EntityHistory:
+    def fit(self, X: Frame, y: ArrayLike | None = None) -> EntityHistory:
         """Remember the past.
 
         Parameters
@@ -119,7 +119,7 @@ class EntityHistory(TransformerMixin, BaseEstimator):
                 delattr(self, name)
         return self.partial_fit(X, y)
 
-    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> EntityHistory:
+    def partial_fit(self, X: Frame, y: ArrayLike | None = None) -> EntityHistory:
         """Add rows to the past, such as those of today before they are ranked; the result is that of one `fit`."""
         frame = self._frame(X)
         moment, dated = moments_of(frame[self.time])
@@ -152,7 +152,7 @@ class EntityHistory(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
         return self
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Frame) -> FloatArray:
         """Return for each row the numbers of its entities, column after column and window after window."""
         check_is_fitted(self)
         frame = self._frame(X)
@@ -204,7 +204,7 @@ class EntityHistory(TransformerMixin, BaseEstimator):
     def _names(self) -> list[str]:
         return [self.entity] if isinstance(self.entity, str) else list(self.entity)
 
-    def _frame(self, X: Any) -> pd.DataFrame:
+    def _frame(self, X: Frame) -> pd.DataFrame:
         frame = nw.from_native(X, eager_only=True)
         needed = [*self._names(), self.time, *([] if self.amount is None else [self.amount])]
         missing = [name for name in needed if name not in frame.columns]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from scarce._typing import ArrowCells
 
 __all__ = ["join_spellings", "label_key", "with_labels"]
 
@@ -28,7 +29,7 @@ def label_key(spelling: str) -> str:
     return _WHOLE.sub(r"\1", spelling.strip().casefold())
 
 
-def join_spellings(cells: Any) -> tuple[dict[str, str], list[tuple[str, list[str]]]]:
+def join_spellings(cells: ArrowCells) -> tuple[dict[str, str], list[tuple[str, list[str]]]]:
     """Return the label of each key, and the spellings that were joined under each label.
 
     The label is the most frequent spelling. Nothing is joined in a column of more than 100 labels.
@@ -54,7 +55,7 @@ def join_spellings(cells: Any) -> tuple[dict[str, str], list[tuple[str, list[str
     return dict(sorted(labels.items())), sorted(joined)
 
 
-def with_labels(text: Any, labels: Mapping[str, str]) -> Any:
+def with_labels(text: ArrowCells, labels: Mapping[str, str]) -> ArrowCells:
     """Return cells with their spellings replaced by labels; a cell without one stays as it is."""
     encoded = pc.dictionary_encode(text).combine_chunks()
     words = [labels.get(label_key(word), word) for word in encoded.dictionary.to_pylist()]

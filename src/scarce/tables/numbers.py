@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from scarce._typing import ArrowCells, Cell
 
 __all__ = [
     "COMMA",
@@ -54,7 +56,7 @@ class Decision(NamedTuple):
     fault: str = ""
 
 
-def parse_numbers(text: Any, notation: Notation) -> Any:
+def parse_numbers(text: ArrowCells, notation: Notation) -> ArrowCells:
     """Return cells without blanks around them as float64, null where one is not a number in the notation.
 
     Examples
@@ -80,7 +82,7 @@ def parse_numbers(text: Any, notation: Notation) -> Any:
     return pc.if_else(valid, number, pa.scalar(None, pa.float64()))
 
 
-def is_ambiguous(values: Any) -> bool:
+def is_ambiguous(values: ArrowCells) -> bool:
     """Return whether a cell has a separator, and every one that has could separate thousands or decimals."""
     for part in (values.slice(0, _FEW), values):  # the first cells settle most columns
         separated = part.filter(pc.match_substring_regex(part, "[.,]"))
@@ -89,7 +91,7 @@ def is_ambiguous(values: Any) -> bool:
     return len(separated) > 0
 
 
-def decide_notation(values: Any) -> Decision:
+def decide_notation(values: ArrowCells) -> Decision:
     """Return the notation in which all of the different cells of a column are numbers.
 
     A separator before exactly three digits leaves a choice that other cells may settle: 1,234 is 1234 beside
@@ -118,11 +120,11 @@ def decide_notation(values: Any) -> Decision:
     return Decision(None)
 
 
-def currencies(values: Any) -> list[str]:
+def currencies(values: ArrowCells) -> list[str]:
     """Return the currencies of different cells, in order; the percent sign is one."""
     found = pc.extract_regex(values, rf"(?P<unit>{_CURRENCY})")
     return sorted({str(unit) for unit in pc.unique(pc.struct_field(found, "unit")).to_pylist() if unit})
 
 
-def _two_notations(first: Any, second: Any) -> str:
+def _two_notations(first: Cell, second: Cell) -> str:
     return f"holds numbers in two notations, such as {first.as_py()!r} and {second.as_py()!r}"

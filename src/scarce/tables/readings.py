@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scarce._messages import listed
+from scarce._typing import ArrowCells, Json
 
 from .cells import MOST_EXACT, arrow_type, as_text, parse_bools, parse_wholes, plain_whole
 from .dates import best_date_format, date_formats, looks_like_dates, parse_dates
@@ -73,7 +74,7 @@ class Reading:
         """Return "number", "category" or "date"."""
         return KINDS.get(self.type, "category")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return plain data that ``Reading(**data)`` takes back."""
         return asdict(self)
 
@@ -87,7 +88,7 @@ class Verdict(NamedTuple):
     fault: str = ""
 
 
-def infer_reading(name: str, cells: Any, wanted: Kind | None = None, *, typed: bool = False) -> Verdict:
+def infer_reading(name: str, cells: ArrowCells, wanted: Kind | None = None, *, typed: bool = False) -> Verdict:
     """Decide how a column is read, on all of its cells.
 
     Parameters
@@ -121,7 +122,7 @@ def infer_reading(name: str, cells: Any, wanted: Kind | None = None, *, typed: b
     return found or _of_labels(name, cells)
 
 
-def _of_typed(name: str, cells: Any, own: str, wanted: Kind | None) -> Verdict:
+def _of_typed(name: str, cells: ArrowCells, own: str, wanted: Kind | None) -> Verdict:
     if wanted is not None and KINDS[own] != wanted:
         return _of_kind(name, as_text(cells), wanted)
     if wanted is None and own in ("int64", "float64") and NAMED_AS_CODE.search(name):
@@ -136,12 +137,12 @@ def _code(name: str) -> Verdict:
     return Verdict(Reading(name, "string", CODE), remark=f"Read as a category, because {because}.")
 
 
-def _largest(cells: Any) -> int:
+def _largest(cells: ArrowCells) -> int:
     ends = pc.min_max(cells).as_py()
     return max(abs(ends["min"] or 0), abs(ends["max"] or 0))
 
 
-def _of_plain(name: str, text: Any, *, typed: bool, wanted: Kind | None) -> Verdict | None:
+def _of_plain(name: str, text: ArrowCells, *, typed: bool, wanted: Kind | None) -> Verdict | None:
     """Return how numbers and truth values are read that are written as computers write them."""
     if _all_bools(text.slice(0, 100)) and _all_bools(text):
         return Verdict(Reading(name, "bool"))
@@ -171,16 +172,16 @@ def _of_plain(name: str, text: Any, *, typed: bool, wanted: Kind | None) -> Verd
     return Verdict(Reading(name, "int64", POINT))
 
 
-def _all_bools(text: Any) -> bool:
+def _all_bools(text: ArrowCells) -> bool:
     words = pc.utf8_lower(text.drop_null())
     return len(words) > 0 and bool(pc.all(pc.is_in(words, pa.array(["true", "false"]))).as_py())
 
 
-def _example(text: Any) -> str:
+def _example(text: ArrowCells) -> str:
     return str(text.filter(pc.match_substring_regex(text, "[.,]"))[0].as_py())
 
 
-def _of_decorated(name: str, text: Any) -> Verdict | None:
+def _of_decorated(name: str, text: ArrowCells) -> Verdict | None:
     """Return how dates and decorated numbers are read, or None for labels."""
     counted = pc.value_counts(text.drop_null())
     values, counts = counted.field("values"), counted.field("counts")
@@ -214,7 +215,7 @@ def _of_dates(name: str, formats: list[str]) -> Verdict:
     return Verdict(Reading(name, "timestamp", written), tuple(notes), " ".join(n.split(": ", 1)[1] for n in notes))
 
 
-def _of_numbers(name: str, values: Any, notation: Notation, *, ambiguous: bool) -> Verdict:
+def _of_numbers(name: str, values: ArrowCells, notation: Notation, *, ambiguous: bool) -> Verdict:
     notes = []
     if ambiguous:
         mark = "comma" if notation == POINT else "point"
@@ -229,9 +230,9 @@ def _of_numbers(name: str, values: Any, notation: Notation, *, ambiguous: bool) 
     return Verdict(Reading(name, "float64", notation), tuple(notes), remark)
 
 
-def _slips(values: Any, counts: Any) -> tuple[str, str] | None:
+def _slips(values: ArrowCells, counts: ArrowCells) -> tuple[str, str] | None:
     """Return what a column mostly holds and the first of a few texts that are not, or None."""
-    found: list[tuple[str, Any]] = [("numbers", parse_numbers(values, notation)) for notation in (POINT, COMMA)]
+    found: list[tuple[str, ArrowCells]] = [("numbers", parse_numbers(values, notation)) for notation in (POINT, COMMA)]
     if looks_like_dates(values.to_pylist()[:200]):
         found.append(("dates", _dates(values, best_date_format(values, counts))))
     total = pc.sum(counts).as_py()
@@ -243,7 +244,7 @@ def _slips(values: Any, counts: Any) -> tuple[str, str] | None:
     return None
 
 
-def _of_kind(name: str, text: Any, wanted: Kind) -> Verdict:
+def _of_kind(name: str, text: ArrowCells, wanted: Kind) -> Verdict:
     """Return how a column is read as the kind that the user named; what does not fit is empty."""
     counted = pc.value_counts(text.drop_null())
     values, counts = counted.field("values"), counted.field("counts")
@@ -265,11 +266,11 @@ def _of_kind(name: str, text: Any, wanted: Kind) -> Verdict:
     return Verdict(reading, (note,))
 
 
-def _fitting(values: Any, counts: Any, notation: Notation) -> int:
+def _fitting(values: ArrowCells, counts: ArrowCells, notation: Notation) -> int:
     return pc.sum(counts.filter(pc.is_valid(parse_numbers(values, notation)))).as_py() or 0
 
 
-def _of_labels(name: str, cells: Any) -> Verdict:
+def _of_labels(name: str, cells: ArrowCells) -> Verdict:
     raw = cells if not pa.types.is_dictionary(cells.type) else pc.cast(cells, cells.type.value_type)
     if arrow_type(raw.type) != "string":
         return Verdict(Reading(name, "string", CODE))
@@ -278,7 +279,7 @@ def _of_labels(name: str, cells: Any) -> Verdict:
     return Verdict(Reading(name, "string", labels=labels), notes)
 
 
-def apply_reading(reading: Reading, cells: Any) -> tuple[Any, str | None]:
+def apply_reading(reading: Reading, cells: ArrowCells) -> tuple[ArrowCells, str | None]:
     """Return cells typed by a reading, and the first that does not fit or None; a cell that does not fit is null."""
     if reading.type == "nested":
         return cells, None
@@ -300,13 +301,13 @@ def apply_reading(reading: Reading, cells: Any) -> tuple[Any, str | None]:
     return typed, None if first < 0 else str(as_text(text)[first].as_py())
 
 
-def _naive(cells: Any) -> Any:
+def _naive(cells: ArrowCells) -> ArrowCells:
     if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
         cells = pc.cast(cells, pa.timestamp(cells.type.unit, "UTC"))
     return pc.cast(cells, TYPES["timestamp"], safe=False)
 
 
-def _of_numeric(cells: Any, own: str, wanted: str) -> Any:
+def _of_numeric(cells: ArrowCells, own: str, wanted: str) -> ArrowCells:
     if own == wanted or wanted == "float64":
         return pc.cast(cells, TYPES[wanted], safe=False)
     if wanted == "bool":
@@ -314,7 +315,7 @@ def _of_numeric(cells: Any, own: str, wanted: str) -> Any:
     return pc.cast(cells, pa.int64()) if own == "bool" else parse_wholes(pc.cast(cells, pa.float64()))
 
 
-def _of_text(text: Any, reading: Reading) -> Any:
+def _of_text(text: ArrowCells, reading: Reading) -> ArrowCells:
     if reading.type == "bool":
         return parse_bools(text)
     if reading.type == "timestamp":
@@ -328,7 +329,7 @@ def _of_text(text: Any, reading: Reading) -> Any:
     return parse_wholes(numbers) if reading.type == "int64" else numbers
 
 
-def _mapped(text: Any, parse: Any) -> Any:
+def _mapped(text: ArrowCells, parse: Callable[[ArrowCells], ArrowCells]) -> ArrowCells:
     """Parse each different cell once."""
     encoded = pc.dictionary_encode(text).combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):  # no cells at all
@@ -336,6 +337,6 @@ def _mapped(text: Any, parse: Any) -> Any:
     return pa.chunked_array([pc.take(parse(encoded.dictionary), encoded.indices)])
 
 
-def _dates(values: Any, written: str) -> Any:
+def _dates(values: ArrowCells, written: str) -> ArrowCells:
     dates: pd.Series = parse_dates(values.to_pylist(), written)
     return pa.array(dates, type=TYPES["timestamp"], from_pandas=True)

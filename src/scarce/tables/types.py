@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+
+from scarce._typing import Cell
 
 from .readings import Kind
 
@@ -73,7 +75,7 @@ def _typed(values: pd.Series, column: Column) -> pd.Series:
     return values.fillna(MISSING).astype(str)
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: Cell) -> str:
     """Return a cell as a person would write it: 1.0 as 1."""
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return str(int(value)) if whole else str(value)
