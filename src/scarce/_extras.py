@@ -19,6 +19,7 @@ EXTRAS = {
     "jinja2": "audit",
     "lightgbm": "boost",
     "matplotlib": "audit",
+    "openpyxl": "audit",
     "pandas": "audit",
     "pyarrow": "audit",
     "river": "stream",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
 
 if TYPE_CHECKING:
-    from scarce.tables import Column
+    from scarce.tables import Column, Table
 
 __all__ = ["Rows", "describe_file", "rows_of"]
 
@@ -104,23 +104,25 @@ def describe_file(path: Path, target: str, positive: str | None) -> tuple[Json, 
     """
     from scarce.tables import TableError, profile_table
 
-    frame, y = _read(path, target, positive)
+    table, y = _read(path, target, positive)
     if (y == 1).sum() < 4:
         raise StudyError(f"{path} has {(y == 1).sum()} positive rows, and a comparison needs at least 4.")
     try:
-        profile, _ = profile_table(frame, target, y)
+        profile, _ = profile_table(table, target, y)
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
-    columns = [
-        {"name": c.name, "kind": c.kind, "date_format": c.date_format, "distinct": c.distinct} for c in profile.features
-    ]
+    columns = [{"name": c.name, "kind": c.kind, "distinct": c.distinct} for c in profile.features]
+    used = {target, *(c.name for c in profile.features)}
+    readings = [reading.as_dict() for reading in table.readings if reading.name in used]
     described = {"name": str(path.resolve()), "label": path.stem, "sha256": sha256(path), "columns": columns}
+    described["readings"] = readings
     left_out = [
         f"{path.name}: column {c.name!r} is not learned from. {c.remark}"
         for c in profile.columns
         if c.role != "feature"
     ]
-    return {**described, "target": target, "positive": positive}, left_out
+    notes = [f"{path.name}: {note}" for note in table.notes]
+    return {**described, "target": target, "positive": positive}, notes + left_out
 
 
 def _some(part: IntArray, y: NDArray[Any], count: int, seed: int) -> IntArray:
@@ -157,9 +159,9 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
     if "sha256" in set_:
         from scarce.tables import conform
 
-        frame, y = _read(Path(set_["name"]), set_["target"], set_["positive"])
+        table, y = _read(Path(set_["name"]), set_["target"], set_["positive"], set_["readings"])
         known = np.flatnonzero(y >= 0)
-        return conform(frame, _columns(set_)).iloc[known], y[known], None
+        return conform(table.frame, _columns(set_)).iloc[known], y[known], None
     bunch = load(set_["name"], positive=set_.get("positive"))
     first = slice(set_.get("first_rows"))
     gains = None
@@ -173,13 +175,15 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
     return bunch.data[first], bunch.target[first], None if gains is None else gains[first]
 
 
-def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray[np.int64]]:
+def _read(
+    path: Path, target: str, positive: str | None, readings: Sequence[Record] | None = None
+) -> tuple[Table, NDArray[np.int64]]:
     """Return a table as it was read, and its outcomes: 1, 0, and -1 where one is unknown."""
-    from scarce.tables import TableError, read_table, read_target
+    from scarce.tables import Reading, TableError, read_table, read_target
 
-    frame = read_table(path)
     try:
-        return frame, read_target(frame, target, positive).y
+        table = read_table(path, readings=None if readings is None else [Reading(**reading) for reading in readings])
+        return table, read_target(table.frame, target, positive).y
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
 
@@ -187,7 +191,7 @@ def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray
 def _columns(set_: Record) -> list[Column]:
     from scarce.tables import Column
 
-    return [Column(c["name"], c["kind"], distinct=c["distinct"], date_format=c["date_format"]) for c in set_["columns"]]
+    return [Column(c["name"], c["kind"], distinct=c["distinct"]) for c in set_["columns"]]
 
 
 @lru_cache(maxsize=2)
