@@ -1,24 +1,25 @@
-"""Per-class neighbour search on scikit-learn's exact engines."""
+"""Per-class neighbour search."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, KDTree
 
 from scarce._typing import FloatArray, IntArray
-from scarce.neighbors._search._kernels_index import nearest_exactly
+from scarce.neighbors._search.nearest_tiles import NearestTiles, check_size
+from scarce.neighbors._search.scikit_search import ScikitSearch
 
 __all__ = ["ClassIndex"]
 
 
 # Queries of one block. Long enough for the engines' threads, short enough that the arrays of a block are small.
 _BLOCK = 65_536
-# MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
-_WORKING_MEMORY = 64
+# Trees square their numbers, which neither overflows nor vanishes for rows whose extent is between these.
+_SMALL, _LARGE = 1e-100, 1e150
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
@@ -37,7 +38,7 @@ class ClassIndex:
 
     See Also
     --------
-    sklearn.neighbors.NearestNeighbors : The engine that serves each class.
+    sklearn.neighbors.NearestNeighbors : The engine of trees, and of metrics other than the Euclidean one.
     """
 
     def __init__(
@@ -52,9 +53,10 @@ class ClassIndex:
         """Take the rows `X` of the classes `y` (codes from 0)."""
         if isinstance(self.metric, str) and self.metric not in _METRICS:
             raise ValueError(f"{self.metric!r} is not a metric. Use one of {', '.join(_METRICS)}, or a function.")
+        check_size(X)
         self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
         self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
-        self._engines: dict[int, NearestNeighbors] = {}
+        self._engines: dict[int, NearestTiles | ScikitSearch] = {}
         for code, rows in enumerate(self._rows):
             if len(rows):
                 self._engine(code)  # a metric that the engine cannot serve is reported here, not at the first query
@@ -115,28 +117,31 @@ class ClassIndex:
 
     def _search(self, X: NDArray, code: int, k: int, skip: IntArray | None) -> tuple[FloatArray, IntArray]:
         rows = self._rows[code]
-        width = min(len(rows), k + (skip is not None))
-        if width == 0:
+        if len(rows) == 0:
             return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self.positions(code, skip)
         engine = self._engine(code)
-        with config_context(working_memory=_WORKING_MEMORY):
-            distance, found = engine.kneighbors(X, n_neighbors=width)
-        if engine.effective_metric_ == "euclidean":
-            distance, found = nearest_exactly(X, self._X[code], found, own, k)
-        else:
-            distance, found = _drop(distance.astype(np.float64), found, own, k)
+        if isinstance(engine, ScikitSearch) and self._is_euclidean and float(np.abs(X).max(initial=0)) > _LARGE:
+            engine = NearestTiles(self._X[code])
+        distance, found = engine.kneighbors(X, k, own)
         return distance, np.where(found >= 0, rows[found], -1)
 
-    def _engine(self, code: int) -> NearestNeighbors:
+    @property
+    def _is_euclidean(self) -> bool:
+        return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
+
+    def _engine(self, code: int) -> NearestTiles | ScikitSearch:
         if code not in self._engines:
-            X = self._X[code]
-            algorithm = self.algorithm
-            if algorithm == "auto":
-                algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
-            engine = NearestNeighbors(algorithm=algorithm, metric=self.metric, p=self.p, n_jobs=self.n_jobs)
-            self._engines[code] = engine.fit(X)
+            self._engines[code] = self._make_engine(self._X[code])
         return self._engines[code]
+
+    def _make_engine(self, X: NDArray) -> NearestTiles | ScikitSearch:
+        algorithm = self.algorithm
+        if algorithm == "auto":
+            algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
+        if self._is_euclidean and (algorithm == "brute" or _is_extreme(X)):
+            return NearestTiles(X)
+        return ScikitSearch(X, self.metric, self.p, algorithm, self.n_jobs)
 
     def __getstate__(self) -> dict[str, Any]:
         # Engines are rebuilt from the rows when asked: search trees cannot be stored without running code.
@@ -146,22 +151,16 @@ class ClassIndex:
 def choose_algorithm(n_rows: int, n_features: int, metric: Any = "minkowski") -> str:
     """Return the engine that was measured fastest for this number of rows and features.
 
-    A tree's advantage fades with the dimension: it needs about 2.5 times as many rows for each further feature
-    (crossings near 250 rows at 2 features, 4,000 at 5, 60,000 at 8, and none in reach above 12).
+    A tree's advantage fades with the dimension: it needs about 3.7 times as many rows for each further feature
+    (crossings near 400 rows at 2 features, 17,000 at 5, a million at 8).
     """
     if not isinstance(metric, str) or metric not in KDTree.valid_metrics:
         return "auto"
-    return "kd_tree" if n_rows > 40 * 2.5**n_features else "brute"
+    return "kd_tree" if math.log(n_rows / 30) > n_features * math.log(3.7) else "brute"
 
 
-def _drop(distance: FloatArray, found: IntArray, own: IntArray, k: int) -> tuple[FloatArray, IntArray]:
-    """Leave out the row itself, or, where it was not found, the last; order by (distance, row); pad to k."""
-    distance = np.where(found == own[:, None], np.inf, distance)
-    order = np.lexsort((found, distance), axis=1)[:, :k]
-    distance = np.take_along_axis(distance, order, axis=1)
-    found = np.where(np.isinf(distance), -1, np.take_along_axis(found, order, axis=1))
-    short = k - distance.shape[1]
-    if short > 0:
-        distance = np.pad(distance, ((0, 0), (0, short)), constant_values=np.inf)
-        found = np.pad(found, ((0, 0), (0, short)), constant_values=-1)
-    return distance, found
+def _is_extreme(X: NDArray) -> bool:
+    """Say whether the squares of rows overflow, or those of their differences vanish."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    largest, extent = float(np.maximum(-low, high).max()), float((high - low).max())
+    return largest > _LARGE or 0 < extent < _SMALL
