@@ -12,6 +12,7 @@ __all__ = ["EXTRAS", "MissingPackage", "install", "require"]
 # The extra that installs a module.
 EXTRAS = {
     "distributed": "dask",
+    "faiss": "ann",
     "imblearn": "sampling",
     "jinja2": "audit",
     "lightgbm": "boost",
@@ -24,6 +25,7 @@ EXTRAS = {
 }
 _PACKAGES = {
     "distributed": "Dask",
+    "faiss": "faiss-cpu",
     "imblearn": "imbalanced-learn",
     "lightgbm": "LightGBM",
     "scikit_posthocs": "scikit-posthocs",

@@ -39,7 +39,7 @@ def test_grid(table, k, offset, scale, loo):
 
 @given(
     seed=st.integers(0, 1000),
-    n=st.integers(1, 700),
+    n=st.integers(1, 400),
     m=st.integers(1, 9),
     k=st.integers(1, 4),
     offset=st.sampled_from([0, 1e4, 1e7, 1e12]),

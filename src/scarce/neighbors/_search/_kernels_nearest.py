@@ -1,4 +1,4 @@
-"""The loop of the exact search: distances to all rows in single precision, to the few that may count in double.
+"""The loops of the search in tiles: distances to all rows in single precision, to the few that may count in double.
 
 A row is passed over only where its rounded distance shows that its true one is beyond the k-th nearest so far. With u
 the rounding unit of single precision, rows and queries are rounded once, which moves a distance by at most u times the
@@ -96,18 +96,19 @@ def _four_beside_tile(queries: NDArray, tile: NDArray, out: NDArray) -> None:  #
 
 
 @njit(cache=True, nogil=True)
-def _any_within(squared: NDArray, limit: np.float32) -> bool:  # pragma: no cover - compiled
+def _any_within(squared: NDArray, a: int, limit: np.float32) -> bool:  # pragma: no cover - compiled
     hits = 0
     for t in range(TILE):
-        hits += squared[t] <= limit
+        hits += squared[a, t] <= limit
     return hits > 0
 
 
 @njit(cache=True, nogil=True)
-def _limit(kth: float, slack: float, norms: float, growth: float) -> np.float32:  # pragma: no cover - compiled
-    """Return a square that no rounded one of a row within the distance `kth` exceeds."""
-    reach = kth + slack + _TWO_U * norms
-    return np.nextafter(np.float32(reach * reach * growth + slack), np.float32(np.inf))
+def _limit(reach: float, norms: float, m: int) -> np.float32:  # pragma: no cover - compiled
+    """Return a square that no rounded one of a row within the distance `reach` exceeds."""
+    slack = m * _LEAST
+    reach = reach + slack + _TWO_U * norms
+    return np.nextafter(np.float32(reach * reach * (1 + (m + 8) * _TWO_U) + slack), np.float32(np.inf))
 
 
 @njit(cache=True, nogil=True)
@@ -115,6 +116,66 @@ def _power_below(largest: float) -> float:  # pragma: no cover - compiled
     """Return a power of two that brings numbers up to `largest` to at most 1; such a factor does not round."""
     _, exponent = math.frexp(largest)
     return math.ldexp(1.0, -min(max(exponent, -1000), 1000))
+
+
+@njit(cache=True, nogil=True)
+def _prepare(
+    queries: FloatArray, centre: FloatArray, largest: float, scale: float, block: NDArray, about: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Bring queries into the tiles' precision; tell of each its power, that beside the tiles', its norm and its reach.
+
+    The power is that by which exact differences are multiplied. The reach is the distance of the k-th nearest row so
+    far, in the tiles' unit.
+    """
+    m = queries.shape[1]
+    for i in range(len(queries)):
+        extent, total = largest, 0.0
+        for f in range(m):
+            value = queries[i, f] - centre[f]
+            extent = max(extent, abs(value))
+            value *= scale
+            block[i, f] = value
+            total += value * value
+        power = 1.0 if _SMALL < extent < _LARGE else _power_below(extent)
+        about[i, 0], about[i, 1], about[i, 2], about[i, 3] = power, scale / power, np.sqrt(total), np.inf
+
+
+@njit(cache=True, nogil=True)
+def _take_nearer(
+    squared: NDArray,
+    query: FloatArray,
+    rows: NDArray,
+    places: IntArray,
+    tile_norm: float,
+    skip: int,
+    about: FloatArray,
+    distance: FloatArray,
+    position: IntArray,
+) -> None:  # pragma: no cover - compiled
+    """Measure exactly the rows of a tile that may be among the nearest of a query, and put those into its list."""
+    k, m = len(distance), len(query)
+    power, ratio, norms = about[0], about[1] * (1 + (m + 8) * 2.0**-52), about[2] + tile_norm
+    limit = _limit(about[3], norms, m)
+    for t in range(TILE):
+        row = places[t]
+        if not squared[t] <= limit or row < 0 or row == skip:
+            continue
+        total = 0.0
+        for f in range(m):
+            difference = (query[f] - np.float64(rows[row, f])) * power
+            total += difference * difference
+        at = k
+        while at > 0 and (distance[at - 1] > total or (distance[at - 1] == total and position[at - 1] > row)):
+            at -= 1
+        if at == k:
+            continue
+        for later in range(k - 1, at, -1):
+            distance[later] = distance[later - 1]
+            position[later] = position[later - 1]
+        distance[at] = total
+        position[at] = row
+        about[3] = np.sqrt(distance[k - 1]) * ratio
+        limit = _limit(about[3], norms, m)
 
 
 @njit(cache=True, nogil=True)
@@ -160,28 +221,13 @@ def nearest_of_tiles(
     n, m = queries.shape
     distance = np.full((n, k), np.inf)
     position = np.full((n, k), -1, dtype=np.intp)
-    growth = 1 + (m + 8) * _TWO_U
-    slack = m * _LEAST
-    sure = 1 + (m + 8) * 2.0**-52
-
     size = min(n, _QUERIES)
     block = np.zeros((-(-size // 4) * 4, m), dtype=np.float32)
-    power, ratio, norm, kth = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    about = np.empty((size, 4))
     squared = np.empty((4, TILE), dtype=np.float32)
     for start in range(0, n, _QUERIES):
         held = min(_QUERIES, n - start)
-        for i in range(held):
-            extent, total = largest, 0.0
-            for f in range(m):
-                value = queries[start + i, f] - centre[f]
-                extent = max(extent, abs(value))
-                value *= scale
-                block[i, f] = value
-                total += value * value
-            power[i] = 1.0 if _SMALL < extent < _LARGE else _power_below(extent)
-            ratio[i] = scale / power[i]
-            norm[i] = np.sqrt(total)
-            kth[i] = np.inf
+        _prepare(queries[start : start + held], centre, largest, scale, block, about)
         for tile in range(len(tiles)):
             for first in range(0, held, 4):
                 together = min(4, held - first)
@@ -190,34 +236,66 @@ def nearest_of_tiles(
                 else:
                     _four_beside_tile(block[first : first + 4], tiles[tile], squared)
                 for a in range(together):
-                    i = first + a
-                    limit = _limit(kth[i], slack, norm[i] + norms[tile], growth)
-                    if not _any_within(squared[a], limit):
-                        continue
-                    r = start + i
-                    for t in range(TILE):
-                        row = places[tile, t]
-                        if not squared[a, t] <= limit or row < 0 or row == skip[r]:
-                            continue
-                        total = 0.0
-                        for f in range(m):
-                            difference = (queries[r, f] - np.float64(rows[row, f])) * power[i]
-                            total += difference * difference
-                        at = k
-                        while at > 0 and (
-                            distance[r, at - 1] > total or (distance[r, at - 1] == total and position[r, at - 1] > row)
-                        ):
-                            at -= 1
-                        if at == k:
-                            continue
-                        for later in range(k - 1, at, -1):
-                            distance[r, later] = distance[r, later - 1]
-                            position[r, later] = position[r, later - 1]
-                        distance[r, at] = total
-                        position[r, at] = row
-                        kth[i] = np.sqrt(distance[r, k - 1]) * sure * ratio[i]
-                        limit = _limit(kth[i], slack, norm[i] + norms[tile], growth)
+                    i, r = first + a, start + first + a
+                    if _any_within(squared, a, _limit(about[i, 3], about[i, 2] + norms[tile], m)):
+                        _take_nearer(
+                            squared[a], queries[r], rows, places[tile], norms[tile], skip[r], about[i],
+                            distance[r], position[r],
+                        )  # fmt: skip
         for i in range(held):
-            for c in range(k):
-                distance[start + i, c] = np.sqrt(distance[start + i, c]) / power[i]
+            distance[start + i] = np.sqrt(distance[start + i]) / about[i, 0]
+    return distance, position
+
+
+@njit(cache=True, nogil=True)
+def nearest_of_cells(
+    queries: FloatArray,
+    rows: NDArray,
+    tiles: NDArray,
+    places: IntArray,
+    norms: FloatArray,
+    centre: FloatArray,
+    largest: float,
+    scale: float,
+    skip: IntArray,
+    k: int,
+    first_tile: IntArray,
+    visitor: IntArray,
+    cell: IntArray,
+) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
+    """Return the k nearest rows as :func:`nearest_of_tiles` does, of the tiles of some cells.
+
+    Visit v is that of the query ``visitor[v]`` to the cell ``cell[v]``, whose tiles begin with ``first_tile[cell[v]]``.
+    Queries that visit a cell one after another share its fetched tiles.
+    """
+    n, m = queries.shape
+    distance = np.full((n, k), np.inf)
+    position = np.full((n, k), -1, dtype=np.intp)
+    block = np.zeros((n, m), dtype=np.float32)
+    about = np.empty((n, 4))
+    four = np.zeros((4, m), dtype=np.float32)
+    squared = np.empty((4, TILE), dtype=np.float32)
+    _prepare(queries, centre, largest, scale, block, about)
+    v = 0
+    while v < len(visitor):
+        together = 1
+        while together < 4 and v + together < len(visitor) and cell[v + together] == cell[v]:
+            together += 1
+        for a in range(together):
+            four[a] = block[visitor[v + a]]
+        for tile in range(first_tile[cell[v]], first_tile[cell[v] + 1]):
+            if together == 1:
+                _one_beside_tile(four[0], tiles[tile], squared[0])
+            else:
+                _four_beside_tile(four, tiles[tile], squared)
+            for a in range(together):
+                r = visitor[v + a]
+                if _any_within(squared, a, _limit(about[r, 3], about[r, 2] + norms[tile], m)):
+                    _take_nearer(
+                        squared[a], queries[r], rows, places[tile], norms[tile], skip[r], about[r],
+                        distance[r], position[r],
+                    )  # fmt: skip
+        v += together
+    for r in range(n):
+        distance[r] = np.sqrt(distance[r]) / about[r, 0]
     return distance, position

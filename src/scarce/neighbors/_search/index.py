@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, KDTree
 
 from scarce._typing import FloatArray, IntArray
+from scarce.neighbors._search.inverted_file import InvertedFile, choose_probes, make_cells
 from scarce.neighbors._search.nearest_tiles import NearestTiles, check_size
 from scarce.neighbors._search.scikit_search import ScikitSearch
 
@@ -20,6 +21,8 @@ __all__ = ["ClassIndex"]
 _BLOCK = 65_536
 # Trees square their numbers, which neither overflows nor vanishes for rows whose extent is between these.
 _SMALL, _LARGE = 1e-100, 1e150
+# Rows on which the number of cells of an inverted file is chosen and its recall is measured.
+_QUERIES = 2048
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
@@ -33,8 +36,19 @@ class ClassIndex:
     ----------
     metric, p, n_jobs
         As in scikit-learn's ``NearestNeighbors``.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
-        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`).
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "ivf"}
+        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`). "ivf" searches the
+        largest class by an inverted file, which is approximate, and the others as "auto" does.
+    recall : float
+        For "ivf", the share of queries whose k-th distance, k being `n_neighbors`, is to be right.
+    n_neighbors : int
+        For "ivf", how many neighbours will be asked for.
+
+    Attributes
+    ----------
+    recall_ : float
+        The share of right k-th distances, measured on training rows that had no part in the choice; 1 for exact
+        searches.
 
     See Also
     --------
@@ -42,12 +56,20 @@ class ClassIndex:
     """
 
     def __init__(
-        self, metric: Any = "minkowski", p: float = 2, algorithm: str = "auto", n_jobs: int | None = None
+        self,
+        metric: Any = "minkowski",
+        p: float = 2,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        recall: float = 0.99,
+        n_neighbors: int = 1,
     ) -> None:
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.recall = recall
+        self.n_neighbors = n_neighbors
 
     def fit(self, X: NDArray, y: IntArray) -> Self:
         """Take the rows `X` of the classes `y` (codes from 0)."""
@@ -56,11 +78,27 @@ class ClassIndex:
         check_size(X)
         self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
         self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
-        self._engines: dict[int, NearestTiles | ScikitSearch] = {}
+        self._engines: dict[int, NearestTiles | InvertedFile | ScikitSearch] = {}
+        self._inverted: dict[str, Any] | None = None
+        self.recall_ = 1.0
+        if self.algorithm == "ivf":
+            self._invert(X)
         for code, rows in enumerate(self._rows):
             if len(rows):
                 self._engine(code)  # a metric that the engine cannot serve is reported here, not at the first query
         return self
+
+    def _invert(self, X: NDArray) -> None:
+        """Put the largest class into cells, and choose how many of them a search looks into."""
+        if not self._is_euclidean:
+            raise ValueError(f"algorithm='ivf' is for Euclidean distances; use algorithm='auto' for {self.metric!r}.")
+        code = int(self.class_sizes.argmax())
+        rows = self._X[code]
+        cells = make_cells(rows)
+        queries = np.random.default_rng(0).permutation(len(X))[:_QUERIES]
+        own = self.positions(code, queries)
+        n_probes, self.recall_ = choose_probes(rows, cells, X[queries], own, self.n_neighbors, self.recall)
+        self._inverted = {"code": code, "centroids": cells[0], "cell": cells[1], "n_probes": n_probes}
 
     @property
     def class_sizes(self) -> IntArray:
@@ -130,14 +168,16 @@ class ClassIndex:
     def _is_euclidean(self) -> bool:
         return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
 
-    def _engine(self, code: int) -> NearestTiles | ScikitSearch:
+    def _engine(self, code: int) -> NearestTiles | InvertedFile | ScikitSearch:
         if code not in self._engines:
-            self._engines[code] = self._make_engine(self._X[code])
+            self._engines[code] = self._make_engine(code)
         return self._engines[code]
 
-    def _make_engine(self, X: NDArray) -> NearestTiles | ScikitSearch:
-        algorithm = self.algorithm
-        if algorithm == "auto":
+    def _make_engine(self, code: int) -> NearestTiles | InvertedFile | ScikitSearch:
+        X, algorithm, inverted = self._X[code], self.algorithm, self._inverted
+        if inverted is not None and inverted["code"] == code:
+            return InvertedFile(X, (inverted["centroids"], inverted["cell"]), inverted["n_probes"])
+        if algorithm in ("auto", "ivf"):
             algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
         if self._is_euclidean and (algorithm == "brute" or _is_extreme(X)):
             return NearestTiles(X)
