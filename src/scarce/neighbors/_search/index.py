@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, KDTree
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Keywords, Metric
 from scarce.neighbors._search.inverted_file import InvertedFile, choose_probes, make_cells
 from scarce.neighbors._search.nearest_tiles import NearestTiles, check_size
 from scarce.neighbors._search.scikit_search import ScikitSearch
@@ -57,7 +57,7 @@ class ClassIndex:
 
     def __init__(
         self,
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
@@ -79,7 +79,7 @@ class ClassIndex:
         self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
         self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
         self._engines: dict[int, NearestTiles | InvertedFile | ScikitSearch] = {}
-        self._inverted: dict[str, Any] | None = None
+        self._inverted: Keywords | None = None
         self.recall_ = 1.0
         if self.algorithm == "ivf":
             self._invert(X)
@@ -183,12 +183,12 @@ class ClassIndex:
             return NearestTiles(X)
         return ScikitSearch(X, self.metric, self.p, algorithm, self.n_jobs)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         # Engines are rebuilt from the rows when asked: search trees cannot be stored without running code.
         return {**self.__dict__, "_engines": {}}
 
 
-def choose_algorithm(n_rows: int, n_features: int, metric: Any = "minkowski") -> str:
+def choose_algorithm(n_rows: int, n_features: int, metric: Metric = "minkowski") -> str:
     """Return the engine that was measured fastest for this number of rows and features.
 
     A tree's advantage fades with the dimension: it needs about 3.7 times as many rows for each further feature

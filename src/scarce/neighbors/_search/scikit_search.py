@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Metric
 from scarce.neighbors._search._kernels_index import nearest_exactly
 from scarce.neighbors._search.nearest_tiles import check_size
 
@@ -58,7 +57,7 @@ class ScikitSearch:
         As in ``NearestNeighbors``.
     """
 
-    def __init__(self, rows: NDArray, metric: Any, p: float, algorithm: str, n_jobs: int | None) -> None:
+    def __init__(self, rows: NDArray, metric: Metric, p: float, algorithm: str, n_jobs: int | None) -> None:
         self._X = rows
         self._engine = NearestNeighbors(algorithm=algorithm, metric=metric, p=p, n_jobs=n_jobs).fit(rows)
 
