@@ -60,7 +60,7 @@ def choose_probes(
 ) -> tuple[int, float]:
     """Return the number of cells to look into for a recall of the k-th distance, and the recall that is reached.
 
-    The number is chosen on the first half of the queries, with a standard error to spare, and the recall is measured
+    The number is chosen on the first half of the queries, with two standard errors to spare, and the recall is measured
     on the other half. `own` has the position of each query among the rows, or -1.
     """
     centroids, cell = cells
@@ -72,7 +72,7 @@ def choose_probes(
         to_cell = apart[np.arange(len(queries)), cell[row]]
         needed = np.where(row >= 0, np.maximum(needed, (apart <= to_cell[:, None]).sum(axis=1)), needed)
     for_choice, for_check = np.sort(needed[::2]), needed[1::2]
-    spare = np.sqrt(recall * (1 - recall) / len(for_choice))
+    spare = 2 * np.sqrt(recall * (1 - recall) / len(for_choice))
     n_probes = int(for_choice[min(int(np.ceil((recall + spare) * len(for_choice))), len(for_choice)) - 1])
     most = int(_MOST * len(centroids))
     if n_probes > most:
