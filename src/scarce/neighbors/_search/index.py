@@ -22,7 +22,7 @@ _BLOCK = 65_536
 # Trees square their numbers, which neither overflows nor vanishes for rows whose extent is between these.
 _SMALL, _LARGE = 1e-100, 1e150
 # Rows on which the number of cells of an inverted file is chosen and its recall is measured.
-_QUERIES = 2048
+_QUERIES = 4096
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
