@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from scarce._typing import BoolArray, FloatArray, IntArray, Keywords
 from scarce.metrics import (

@@ -128,6 +128,7 @@ class KENN(RareEventClassifier):
         return np.where(fit & np.isfinite(reach), reach, 0.0)
 
     _leaves_one_out = True
+    _largest_value = 1e150  # it takes squares
 
     def _score(self, X: NDArray) -> FloatArray:
         return self._vote(X, self.index_.class_sizes, self.radii_)[0]
