@@ -15,7 +15,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import ellipsoids, fmeasure, metric_learning, neighbors, product, profit, sampling, search, trees
+from benchmarks import (
+    ellipsoids,
+    fmeasure,
+    metric_learning,
+    neighbors,
+    product,
+    profit,
+    sampling,
+    search,
+    start,
+    trees,
+)
 from benchmarks.rows import Row, Run
 from proofs.page import table, tally, written_by
 
@@ -48,6 +59,9 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "profit-fit-time": profit.profit_fit_time,
     "profit-latency": profit.profit_latency,
     "profit-forest-time": profit.profit_forest_time,
+    "start-time": start.start_time,
+    "first-fit": start.first_fit,
+    "busy-threads": start.busy_threads,
     "audit-time": product.audit_time,
     "study-overhead": product.study_overhead,
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import INNER, inner
 from scarce._typing import FloatArray, IntArray
 
 # Training rows of one tile: a tile of 30 features stays in the first cache.
@@ -22,7 +23,7 @@ _QUERIES = 64
 _VECTORISED = {"contract", "nnan", "nsz", "reassoc"}
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORISED)
+@njit(fastmath=_VECTORISED, **INNER)
 def _squared_distances(query: FloatArray, tile: FloatArray, out: FloatArray) -> None:  # pragma: no cover - compiled
     for j in range(TILE):
         out[j] = 0.0
@@ -33,7 +34,7 @@ def _squared_distances(query: FloatArray, tile: FloatArray, out: FloatArray) -> 
             out[j] += difference * difference
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORISED, error_model="numpy")
+@njit(fastmath=_VECTORISED, error_model="numpy", **INNER)
 def _inside(squared: FloatArray, radius2: float) -> tuple[float, float, float]:  # pragma: no cover - compiled
     """Return the least squared distance, and of those below `radius2` the number and the sum of reciprocals."""
     least = np.inf
@@ -48,7 +49,7 @@ def _inside(squared: FloatArray, radius2: float) -> tuple[float, float, float]: 
     return least, count, force
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORISED)
+@njit(fastmath=_VECTORISED, **INNER)
 def _sum_of_roots(squared: FloatArray) -> float:  # pragma: no cover - compiled
     total = 0.0
     for j in range(TILE):
@@ -56,7 +57,15 @@ def _sum_of_roots(squared: FloatArray) -> float:  # pragma: no cover - compiled
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _copy(tile: NDArray, out: FloatArray) -> None:  # pragma: no cover - compiled
+    """Copy a tile in double precision. Here and below loops, since whole-array assignments compile for seconds."""
+    for f in range(out.shape[0]):
+        for j in range(TILE):
+            out[f, j] = tile[f, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def forces(
     queries: NDArray,
     tiles: NDArray,
@@ -74,14 +83,19 @@ def forces(
     """
     n, m = queries.shape
     force, count = np.zeros((n, n_classes)), np.zeros((n, n_classes))
-    nearest, zeros = np.full((n, n_classes), np.inf), np.zeros((n, n_classes))
-    tile, squared = np.empty((m, TILE)), np.empty(TILE)
-    block = np.empty((_QUERIES, m))
+    nearest, zeros = np.zeros((n, n_classes)), np.zeros((n, n_classes))
+    tile, squared = np.zeros((m, TILE)), np.zeros(TILE)
+    block = np.zeros((_QUERIES, m))
+    for i in range(n):
+        for c in range(n_classes):
+            nearest[i, c] = np.inf
     for start in range(0, n, _QUERIES):
         stop = min(n, start + _QUERIES)
-        block[: stop - start] = queries[start:stop]
+        for i in range(start, stop):
+            for f in range(m):
+                block[i - start, f] = queries[i, f]
         for t in range(len(tiles)):
-            tile[:] = tiles[t]
+            _copy(tiles[t], tile)
             c = codes[t]
             for i in range(start, stop):
                 _squared_distances(block[i - start], tile, squared)
@@ -95,8 +109,12 @@ def forces(
                     for j in range(TILE):
                         zeros[i, c] += squared[j] <= zero2 and squared[j] < radius2
     for i in range(n):
-        if zeros[i].any():
-            force[i] = zeros[i] / zero2
+        together = 0.0
+        for c in range(n_classes):
+            together += zeros[i, c]
+        if together > 0:
+            for c in range(n_classes):
+                force[i, c] = zeros[i, c] / zero2
     return force, count, nearest
 
 
@@ -107,14 +125,14 @@ def distances_from_tile(tiles: NDArray, sizes: IntArray, own: int) -> float:  # 
     Over all tiles this is the sum over all ordered pairs. `sizes` has the number of rows of each tile.
     """
     m = tiles.shape[1]
-    tile, squared = np.empty((m, TILE)), np.empty(TILE)
-    queries = np.empty((sizes[own], m))
+    tile, squared = np.zeros((m, TILE)), np.zeros(TILE)
+    queries = np.zeros((sizes[own], m))
     for i in range(sizes[own]):
         for f in range(m):
             queries[i, f] = tiles[own, f, i]
     total = 0.0
     for t in range(own, len(tiles)):
-        tile[:] = tiles[t]
+        _copy(tiles[t], tile)
         part = 0.0
         for i in range(len(queries)):
             _squared_distances(queries[i], tile, squared)
