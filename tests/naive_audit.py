@@ -1,10 +1,37 @@
-"""Slow, obvious versions of what the audit computes."""
+"""Slow, obvious versions of the audit's statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
+from scipy.special import expit, logit
+
+from scarce._typing import FloatArray
+
+
+def hits_chances(probability: FloatArray) -> FloatArray:
+    """Add up the chances of all combinations of positives and negatives."""
+    chances = np.zeros(len(probability) + 1)
+    for outcome in product([0, 1], repeat=len(probability)):
+        chances[sum(outcome)] += np.prod([p if o else 1 - p for p, o in zip(probability, outcome, strict=True)])
+    return chances
+
+
+def drawn_hits(probability: FloatArray, blocks: list[tuple[FloatArray, int]], n_draws: int, seed: int) -> FloatArray:
+    """Draw worlds, keep those whose past is as it was, and return the number of positives of their next queue."""
+    rng = np.random.default_rng(seed)
+    kept = []
+    for _ in range(n_draws):
+        mean, spread = rng.normal(0, 0.25), abs(rng.normal(0, 0.25))
+
+        def hits(p: FloatArray, mean: float = mean, spread: float = spread) -> int:
+            return int((rng.random(len(p)) < expit(logit(p) + rng.normal(mean, spread))).sum())
+
+        if all(hits(p) == seen for p, seen in blocks):
+            kept.append(hits(probability))
+    return np.array(kept)
 
 
 def blocks(parts: Sequence[int], rows_to_rank: int, checks: int) -> tuple[list[int], list[int]]:
@@ -63,3 +90,29 @@ def within_budget(
         "recall": hits / positives if positives else 0.0,
         "money": caught / at_stake if at_stake else 0.0,
     }
+
+
+def menu(probability: Sequence[float], y: Sequence[int], gains: Sequence[Sequence[float]], share: float) -> float:
+    """Return the highest precision that gives up no more than a share of the best profit, trying every price."""
+
+    def decided(price: float) -> list[bool]:
+        return [
+            p * (tp - fn) / max(1 - p, 1e-12) - (tn - fp) > price
+            for p, (tp, fp, tn, fn) in zip(probability, gains, strict=True)
+        ]
+
+    prices = [
+        p * (tp - fn) / max(1 - p, 1e-12) - (tn - fp) for p, (tp, fp, tn, fn) in zip(probability, gains, strict=True)
+    ]
+    found = []
+    for price in {0.0, *(price for price in prices if price > 0)}:
+        called = decided(price)
+        if not any(called):
+            continue
+        profit = sum(
+            (g[0] if c else g[3]) if truth else (g[1] if c else g[2])
+            for g, c, truth in zip(gains, called, y, strict=True)
+        )
+        found.append((profit, sum(c and t for c, t in zip(called, y, strict=True)) / sum(called)))
+    best = max(profit for profit, _ in found)
+    return max(precision for profit, precision in found if profit >= best - share * abs(best) - 1e-9)

@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce._typing import BoolArray, FloatArray, IntArray, Keywords, Rows
+from scarce.base import RareEventClassifier
 from scarce.metrics import ConfidenceInterval
 from scarce.profit import BayesProfitClassifier
-from scarce.tuned import TunedThreshold
 
 from .blocks import Blocks, Units, make_units, no_units
 from .figures import WITHIN_BUDGET, draws_of_figures, interval_of, lead_of
@@ -100,8 +100,8 @@ class Task:
     def fit(self, model: Pipeline, rows: IntArray | slice = slice(None)) -> Pipeline:
         """Fit a candidate's pipeline on some of the rows."""
         chosen = np.arange(len(self.y))[rows]
-        chosen, weight = self._sampled(chosen)
-        params: dict[str, Any] = {}
+        chosen, weight = self.training_rows(chosen)
+        params: Keywords = {}
         if self.objective == "profit" and self.gains is not None:
             params["method__gains"] = _learnable(self.gains[chosen])
         if weight is not None:
@@ -112,7 +112,7 @@ class Task:
         with joblib.parallel_config("threading", n_jobs=-1), threadpool_limits(1, user_api="blas"):
             return clone(model).fit(self.X.iloc[chosen], self.y[chosen], **params)
 
-    def _sampled(self, rows: IntArray) -> tuple[IntArray, FloatArray | None]:
+    def training_rows(self, rows: IntArray) -> tuple[IntArray, FloatArray | None]:
         """Return the rows to learn from, and how many rows each stands for, if they are a sample."""
         if self.sample is None or len(rows) <= self.sample:
             return rows, None
@@ -154,7 +154,8 @@ class Outcome:
     candidate : Candidate
         The method.
     score, probability, threshold : ndarray of shape (n_tested,)
-        The score of each row, its probability, and the threshold of the model that gave them.
+        The score of each row, its probability, calibrated on honest scores of the training rows, and the threshold of
+        the model that gave them.
     flagged : ndarray of shape (n_tested,)
         True for each row that is called positive.
     rank : ndarray of shape (n_tested,)
@@ -359,12 +360,19 @@ def scored(
     """Return the score and the probability of each row, and whether it is called positive."""
     rows, method = model[:-1].transform(X), model[-1]
     score = method.score_samples(rows)
-    # A wrapper's score is the probability of its classifier; to compute it twice would take twice the time.
-    wrapped = isinstance(method, TunedThreshold) and hasattr(method.estimator_, "predict_proba")
-    probability = score if wrapped else method.predict_proba(rows)[:, list(method.classes_).index(1)]
+    probability = _probability(method, rows, score)
     if isinstance(method, BayesProfitClassifier) and method.threshold == "default" and gains is not None:
         return score, probability, np.asarray(method.predict(rows, gains=gains)) == 1
     return score, probability, score > method.threshold_
+
+
+def _probability(method: RareEventClassifier, rows: Rows, score: FloatArray) -> FloatArray:
+    """Return the calibrated probability of each row; from its score where that is enough, since scores take time."""
+    if isinstance(method, BayesProfitClassifier):
+        return score
+    if method._curves is not None:
+        return method._curves[0](score)
+    return np.asarray(method.predict_proba(rows)[:, list(method.classes_).index(1)])
 
 
 def _units(outcome: Outcome, task: Task, folds: Folds, blocks: Blocks) -> Units:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from lightgbm import LGBMClassifier
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
+from scarce._extras import require
+from scarce._typing import Estimator, Keywords
 from scarce.boosting import ProfitBoosting
 from scarce.ellipsoids import ME2
 from scarce.fmeasure import ConeClassifier
@@ -31,6 +32,7 @@ ME2_ROWS, ME2_POSITIVES = 5_000, 300
 # Above so many rows trees try the edges of this many bins instead of every value.
 ROWS_FOR_BINS, BINS = 5_000, 255
 CONE_MODELS = 7
+_lightgbm = require("lightgbm", "The audit")
 
 
 class Size(NamedTuple):
@@ -67,7 +69,7 @@ class Method:
     description: str
     suited_to: Literal["distances", "trees"]
     effort: int
-    build: Callable[[Size], Any]
+    build: Callable[[Size], Estimator]
     kind: Literal["plain", "own", "profit"] = "own"
     fits: Callable[[Size], bool] = lambda size: True
 
@@ -77,9 +79,9 @@ def logistic() -> LogisticRegression:
     return LogisticRegression(solver="newton-cholesky")
 
 
-def boosting(size: Size) -> LGBMClassifier:
+def boosting(size: Size) -> Estimator:
     """Return the boosted trees of every audit."""
-    return LGBMClassifier(
+    return _lightgbm.LGBMClassifier(
         n_estimators=150,
         learning_rate=0.05,
         # A handful of positives cannot feed large leaves, and unregularised leaves run away on them.
@@ -96,7 +98,7 @@ def boosting(size: Size) -> LGBMClassifier:
     )
 
 
-def _forest(size: Size) -> dict[str, Any]:
+def _forest(size: Size) -> Keywords:
     """Return the settings that our forests share."""
     trees = {} if OWN_TREES is None else {"n_estimators": OWN_TREES}
     bins = {"max_bins": BINS} if size.rows > ROWS_FOR_BINS else {}

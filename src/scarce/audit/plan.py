@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from scarce._errors import AuditError
 from scarce.objectives import Budget, Objective, Profit
 from scarce.tables import Column, make_encoder
-from scarce.tuned import TunedThreshold
+from scarce.tuned import CalibratedThreshold
 
 from .methods import METHODS, PLANS, Size
 from .settings import ObjectiveName
@@ -137,7 +137,9 @@ def _candidate(
     known = METHODS[key]
     method = known.build(size)
     if known.kind == "plain":
-        method = TunedThreshold(method, cv=size.folds)
+        method = CalibratedThreshold(method, cv=size.folds)
+    elif "calibration" in method.get_params() and key != "bayes":
+        method.set_params(calibration="honest")
     # The methods that learn from gains have rules of their own for what to call positive.
     method.set_params(pos_label=1, **({} if known.kind == "profit" else {"threshold": threshold}))
     encoder = make_encoder(columns, known.suited_to, folds=size.folds, seed=size.seed, time=time)

@@ -12,11 +12,19 @@ from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.occlusion import contributions
 
 from .blocks import Blocks, first_of_blocks, make_units
-from .chances import Chances
 from .compare import Comparison
+from .explore import draw, inclusion_chances
 from .reasons import Usual, nearest_positives, sentences
+from .settings import BudgetPlan
 
-__all__ = ["OWN_COLUMNS", "choose_rows", "queue_of_new_rows", "queue_of_tested_rows", "with_table_columns"]
+__all__ = [
+    "OWN_COLUMNS",
+    "choose_queue",
+    "choose_rows",
+    "queue_of_new_rows",
+    "queue_of_tested_rows",
+    "with_table_columns",
+]
 
 
 FIRST_COLUMNS = ("score", "threshold", "flagged", "probability", "expected_gain", "drawn", "chance_drawn")
@@ -37,6 +45,47 @@ def choose_rows(score: FloatArray, checks: int, period: IntArray | None, groups:
     return units.row[first_of_blocks(units, budget)]
 
 
+def choose_queue(
+    score: FloatArray,
+    probability: FloatArray,
+    budget: BudgetPlan,
+    explore: float,
+    period: IntArray | None,
+    groups: IntArray | None,
+    seed: int,
+) -> tuple[IntArray, FloatArray]:
+    """Return the places of the rows to check, and the chance of every row to be among them.
+
+    The rows that the score chooses come first and have the chance 1. The share `explore` of the checks, rounded, goes
+    to rows that are drawn from all others with chances in proportion to the square root of their probability. Of a
+    group that is queued by its score, other rows have no chance, and neither has any but the first row of a group.
+    """
+    every = choose_rows(score, budget.checks, period, groups)
+    if not explore:
+        chance = np.zeros(len(score))
+        chance[every] = 1.0
+        return every, chance
+    for_chance = max(1, round(explore * budget.checks))
+    first = choose_rows(score, budget.checks - for_chance, period, groups)
+    drawn, chance = [], np.zeros(len(score))
+    rest = np.ones(len(score), dtype=bool)
+    if groups is not None:
+        # One row for each group and period can be drawn: its best one.
+        rest[:] = False
+        rest[choose_rows(score, len(score), period, groups)] = True
+    rest[first] = False
+    block = np.zeros(len(score), dtype=np.intp) if period is None else period
+    for number in np.unique(block):
+        others = np.flatnonzero(rest & (block == number))
+        size = min(for_chance, len(others))
+        if size:
+            chance[others] = inclusion_chances(probability[others], size)
+            drawn.append(others[draw(chance[others], seed + int(number))])
+    chance[first] = 1.0
+    chosen = np.concatenate([first, *drawn]).astype(np.intp)
+    return chosen, chance
+
+
 def queue_of_new_rows(
     model: Pipeline,
     X: pd.DataFrame,
@@ -54,7 +103,6 @@ def queue_of_new_rows(
 
 def queue_of_tested_rows(
     comparison: Comparison,
-    chances: Chances,
     threshold: float,
     X: pd.DataFrame,
     usual: Mapping[str, Usual],
@@ -73,7 +121,7 @@ def queue_of_tested_rows(
         if len(chosen):
             rows = X.loc[labelled[folds.tested[chosen]]]
             part = explain_rows(model, rows, winner.score[chosen], usual, labelled[train])
-            parts.append(part.assign(probability=chances.tested[chosen]))
+            parts.append(part.assign(probability=winner.probability[chosen]))
     queue = pd.concat(parts)
     queue["threshold"] = threshold
     queue["flagged"] = _verdicts(queue["score"].to_numpy() > threshold)

@@ -10,12 +10,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 import scarce
+from scarce._typing import Json
 from scarce._values import plain
 
 from . import plots
 from .blocks import shares_checked
 from .compare import Outcome
 from .run import Audit
+from .shift import Shift
 
 __all__ = ["figure_titles", "report_data", "report_html"]
 
@@ -56,7 +58,7 @@ def figure_titles(result: Audit) -> dict[str, str]:
     return {name: titles[name] for name in result.comparison.winner.figures}
 
 
-def report_data(result: Audit) -> dict[str, Any]:
+def report_data(result: Audit) -> Json:
     """Return the contents of the report, as plain data."""
     comparison, profile = result.comparison, result.profile
     tested = comparison.folds.tested
@@ -96,6 +98,17 @@ def report_data(result: Audit) -> dict[str, Any]:
                 for s in comparison.stopped
             ],
         },
+        "shift": None if result.shift is None else _shift(result.shift),
+        "readable": {
+            "method": result.readable.method,
+            "ap": result.readable.ap,
+            "price": result.readable.price,
+            "sentence": result.readable.sentence,
+            "rules": [{**asdict(rule), "share": rule.share} for rule in result.readable.rules],
+        },
+        "menu": [{name: plain(value) for name, value in entry._asdict().items()} for entry in result.menu],
+        "certificates": [asdict(certificate) for certificate in result.certificates],
+        "exploration": None if result.exploration is None else asdict(result.exploration),
         "budget": result.settings.budget,
         "assumed": result.roles.assumed,
         "threshold": result.threshold,
@@ -105,7 +118,7 @@ def report_data(result: Audit) -> dict[str, Any]:
     }
 
 
-def report_html(result: Audit, data: dict[str, Any]) -> str:
+def report_html(result: Audit, data: Json) -> str:
     """Return the report as one HTML page that refers to nothing outside itself."""
     environment = Environment(loader=PackageLoader("scarce.audit"), autoescape=True, undefined=StrictUndefined)
     environment.filters["figure"] = figure_text
@@ -140,7 +153,11 @@ def interval_text(figure: dict[str, float], name: str) -> str:
     return f"{low.removesuffix('%')}–{high}" if name != "profit" else f"{low} to {high}"
 
 
-def _method(outcome: Outcome) -> dict[str, Any]:
+def _shift(shift: Shift) -> Json:
+    return {**asdict(shift), "auc": shift.auc._asdict()}
+
+
+def _method(outcome: Outcome) -> Json:
     return {
         "name": outcome.candidate.name,
         "description": outcome.candidate.description,
@@ -149,19 +166,21 @@ def _method(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _headline(result: Audit) -> dict[str, Any]:
+def _headline(result: Audit) -> Json:
     """Return the figures that lead the report: what to expect of the queue."""
     winner = result.comparison.winner
     precision, recall = winner.figures.get("precision"), winner.figures.get("recall")
     rate = float(np.average(winner.units.truth, weights=winner.units.weight))
     size = len(result.queue)
-    expected = float(result.queue["probability"].sum())
+    promise = result.promise
     return {
         "size": size,
         "winner": winner.candidate.name,
-        "hits": round(expected),
-        "hits_low": round(expected if precision is None else precision.low * size),
-        "hits_high": round(expected if precision is None else precision.high * size),
+        "hits": round(promise.expected),
+        "hits_low": promise.low,
+        "hits_high": promise.high,
+        "level": promise.level,
+        "promise": asdict(promise),
         "by_chance": rate * size,
         "lift": None if precision is None or not rate else precision.estimate / rate,
         "recall": None if recall is None else recall.estimate,
@@ -177,7 +196,7 @@ def _money(result: Audit) -> dict[str, float] | None:
     return {"caught": float(checked @ units.money), "at_stake": float(units.weight @ units.money)}
 
 
-def _curve(outcome: Outcome, result: Audit) -> dict[str, Any]:
+def _curve(outcome: Outcome, result: Audit) -> Json:
     """Return the precision-recall and the precision-at-k curve of a method, thinned for drawing."""
     tested = result.comparison.folds.tested
     truth, weight = result.task.y[tested], result.task.weights(tested)
@@ -220,7 +239,7 @@ def _floats(values: NDArray[Any]) -> list[float]:
     return [float(v) for v in values]
 
 
-def _queue(result: Audit) -> dict[str, Any]:
+def _queue(result: Audit) -> Json:
     queue = result.queue
     known = None if result.new_rows else int((queue["outcome"].astype(str) == result.target.positive).sum())
     return {
@@ -252,7 +271,9 @@ def _done(result: Audit) -> list[str]:
         "counts the decisions of all folds together.",
         f"{result.comparison.blocks.description} In each block the checks go to the rows of highest score.",
         f"Chose the winner by {OBJECTIVES[settings.objective]}, and fitted it once more on all rows of known outcome.",
-        "Calibrated its probabilities on the tested rows.",
+        "Calibrated every model's probabilities on honest scores of its training rows. The queues of the tested blocks "
+        "show by how much such probabilities were off from one period to the next, and the prediction interval of the "
+        "queue follows from both.",
         *result.roles.assumed,
     ]
     if result.new_rows:
@@ -274,8 +295,8 @@ def _caveats(result: Audit) -> list[str]:
     caveats = [
         "Intervals (95 %) come from resampling the tested rows. They leave out that a model of other training "
         "rows would differ, and that the winner was chosen on the same rows, which flatters it slightly.",
-        "Scores put rows in order. Probabilities are calibrated on the tested rows, and hold as long as new rows are "
-        "like these.",
+        "Scores put rows in order. Probabilities are calibrated on rows of known outcome, and hold as long as "
+        "new rows are like these.",
         "A reason shows how the score would change if that one column had its usual values. It is not a cause, and "
         "columns that only matter together share no credit.",
         "Rows that nobody checked count as negative, so some false positives may be positives that were never found.",

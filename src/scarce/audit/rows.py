@@ -1,4 +1,4 @@
-"""Which rows are learned from, which are ranked, and what else the table says about them."""
+"""The use of each row: learned from, ranked or left out; its amount and its moment."""
 
 from __future__ import annotations
 

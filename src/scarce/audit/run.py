@@ -17,20 +17,26 @@ from sklearn.pipeline import Pipeline
 from scarce._files import sha256
 from scarce._typing import IntArray
 from scarce.datasets import make_transactions
+from scarce.profit import MenuEntry
 from scarce.profit._gains import gain_of_flagging
 from scarce.tables import Profile, Target, profile_table, read_table, read_target
 
 from .blocks import Blocks, make_blocks, make_period_blocks
-from .chances import Chances, calibrate
+from .certificate import Certificate, certify
 from .compare import Comparison, Task, compare, scored
+from .explore import Exploration, plan_exploration
 from .folds import Folds, inner_folds, make_folds, periods_of
 from .methods import Size
-from .money import gains_of_table
+from .money import gains_of_table, precision_menu
+from .outlook import past_queues, shifted
 from .plan import Plan, make_plan
-from .queue import choose_rows, explain_rows, queue_of_tested_rows, with_table_columns
+from .promise import Promise, predict_hits
+from .queue import choose_queue, explain_rows, queue_of_tested_rows, with_table_columns
+from .readable import Readable, fit_readable
 from .reasons import Usual, summarise_columns
 from .rows import Roles, amounts, assign_roles, in_order, moments
 from .settings import Settings, check_settings, settings_of
+from .shift import Shift, measure_shift
 
 __all__ = ["Audit", "Settings", "Source", "audit"]
 
@@ -66,8 +72,18 @@ class Audit:
         How the methods did on rows that they had not seen.
     model : Pipeline
         The winner, fitted on all rows whose outcome is known.
-    chances : Chances
-        Calibrated probabilities.
+    promise : Promise
+        The number of positives to expect in the queue.
+    shift : Shift or None
+        The difference of the rows to rank from those that were learned from; None without rows of unknown outcome.
+    readable : Readable
+        A few rules in words, and their price.
+    menu : list of MenuEntry
+        For the objective profit, what precision costs.
+    certificates : list of Certificate
+        For the objective F1, the highest F1 that families of models can have on the rows learned from.
+    exploration : Exploration or None
+        The random share of the queue.
     queue : DataFrame
         The rows to check, the most suspicious first.
     usual : dict of Usual
@@ -90,7 +106,12 @@ class Audit:
     plan: Plan
     comparison: Comparison
     model: Pipeline
-    chances: Chances
+    promise: Promise
+    shift: Shift | None
+    readable: Readable
+    menu: list[MenuEntry]
+    certificates: list[Certificate]
+    exploration: Exploration | None
     queue: pd.DataFrame
     usual: dict[str, Usual]
     task: Task
@@ -152,6 +173,8 @@ class _Run:
     def __init__(self, settings: Settings, source: Source, frame: pd.DataFrame, progress: Progress) -> None:
         self.settings, self.source, self.frame, self.progress = settings, source, frame, progress
         self.warnings: list[str] = []
+        self.shift: Shift | None = None
+        self.exploration: Exploration | None = None
         self.budget = settings.budget_plan
 
     def audit(self) -> Audit:
@@ -162,10 +185,13 @@ class _Run:
         comparison = compare(plan.candidates, task, folds, blocks, spent, minutes=self.settings.minutes)
         spent("Learning from all rows", 0)
         model = task.fit(comparison.winner.candidate.model)
-        chances = calibrate(comparison)
         spent("Finding reasons", self.final)
         usual = summarise_columns(task.X, self.profile.features)
-        queue = self.make_queue(comparison, model, chances, usual)
+        queue, promise = self.make_queue(comparison, model, usual)
+        winner = comparison.winner
+        readable = fit_readable(
+            task, folds, self.profile.features, winner.candidate.name, winner.figures["ap"].estimate
+        )
         spent("Done", self.final)
         return Audit(
             settings=self.settings,
@@ -176,7 +202,12 @@ class _Run:
             plan=plan,
             comparison=comparison,
             model=model,
-            chances=chances,
+            promise=promise,
+            shift=self.shift,
+            readable=readable,
+            menu=self.make_menu(comparison, task),
+            certificates=certify(plan.candidates, task) if self.settings.objective == "f1" else [],
+            exploration=self.exploration,
             queue=queue,
             usual=usual,
             task=task,
@@ -283,8 +314,8 @@ class _Run:
         return spent
 
     def make_queue(
-        self, comparison: Comparison, model: Pipeline, chances: Chances, usual: dict[str, Usual]
-    ) -> pd.DataFrame:
+        self, comparison: Comparison, model: Pipeline, usual: dict[str, Usual]
+    ) -> tuple[pd.DataFrame, Promise]:
         settings = self.settings
         shown = list(
             dict.fromkeys(
@@ -293,20 +324,45 @@ class _Run:
         )
         if not len(self.new):
             threshold = float(model[-1].threshold_)
-            queue = queue_of_tested_rows(comparison, chances, threshold, self.X, usual, self.labelled)
-            return with_table_columns(queue, self.frame, shown, self.frame[settings.target])
+            queue = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled)
+            promise = predict_hits(queue["probability"].to_numpy(), past_queues(comparison))
+            queue["probability"] = shifted(queue["probability"].to_numpy(), promise.shift)
+            return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise
         rows = self.X.iloc[self.new]
         gains = None if self.gains is None else self.gains[self.new]
         score, own, flagged = scored(model, rows, gains)
-        probability = chances.calibrator(own)
+        folds = comparison.folds
+        self.shift = measure_shift(
+            self.X.iloc[self.labelled],
+            rows,
+            self.profile.features,
+            comparison.winner.score,
+            score,
+            folds.splits if folds.by_time else (),
+            seed=settings.seed,
+        )
         period, groups = (None if a is None else a[self.new] for a in (self.period, self.groups))
-        chosen = choose_rows(score, self.budget.checks, period, groups)
+        chosen, chance = choose_queue(score, own, self.budget, settings.explore, period, groups, settings.seed)
+        by_score = chance[chosen] == 1
+        promise = predict_hits(own[chosen], past_queues(comparison))
+        probability = shifted(own, promise.shift)
         queue = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled)
         queue["flagged"] = ["yes" if is_flagged else "no" for is_flagged in flagged[chosen]]
         queue["probability"] = probability[chosen]
         if gains is not None:
             queue["expected_gain"] = gain_of_flagging(gains[chosen], probability[chosen])
-        return with_table_columns(queue, self.frame, shown)
+        if not by_score.all():
+            rest = np.setdiff1d(np.arange(len(score)), chosen[by_score])
+            self.exploration = plan_exploration(probability[rest], chance[rest], self.budget.period)
+            queue["drawn"] = np.where(by_score, "by score", "at random")
+            queue["chance_drawn"] = chance[chosen]
+        return with_table_columns(queue, self.frame, shown), promise
+
+    def make_menu(self, comparison: Comparison, task: Task) -> list[MenuEntry]:
+        if task.gains is None:
+            return []
+        tested = comparison.folds.tested
+        return precision_menu(comparison.winner.probability, task.y[tested], task.gains[tested], task.weights(tested))
 
 
 def _open(table: str | os.PathLike[str] | pd.DataFrame | None) -> tuple[pd.DataFrame, Source]:
