@@ -134,6 +134,7 @@ def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
         "report.json",
         "model.skops",
         "manifest.json",
+        "audit.toml",
     }
     assert [p.name for p in folder.parent.iterdir()] == ["audit"]
     written = pd.read_csv(folder / "queue.csv")

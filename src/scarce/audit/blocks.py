@@ -22,7 +22,7 @@ class Blocks:
     block : ndarray of shape (n_tested,)
         The block of each tested row, in the order of ``Folds.tested``; -1 for a row in none.
     budget : ndarray of shape (n_blocks,)
-        The number of checks in each block.
+        The number of checks in each block; a fraction where its rows stand for others.
     like_queue : ndarray of shape (n_blocks,)
         Blocks of one number together are as large as the rows to rank; a period is a block of its own, and the rows to
         rank may be of several.
@@ -31,7 +31,7 @@ class Blocks:
     """
 
     block: IntArray
-    budget: IntArray
+    budget: IntArray | FloatArray
     like_queue: IntArray
     description: str
 
@@ -177,7 +177,7 @@ def make_units(
     return Units(best, score[best], positive[again], worth[again], weight[best], blocks.block[best])
 
 
-def shares_checked(units: Units, budget: IntArray, weight: FloatArray | None = None) -> FloatArray:
+def shares_checked(units: Units, budget: IntArray | FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Return to which extent each unit is among the first of its block, as many as the budget allows.
 
     Units of equal score share what is left of the budget.
@@ -204,7 +204,7 @@ def shares_checked(units: Units, budget: IntArray, weight: FloatArray | None = N
     return np.divide(inside, mass, out=np.zeros_like(mass), where=mass > 0)[ties]
 
 
-def first_of_blocks(units: Units, budget: IntArray) -> BoolArray:
+def first_of_blocks(units: Units, budget: IntArray | FloatArray) -> BoolArray:
     """Return which units are checked: the first of each block, ties in the order of the rows."""
     starts = np.concatenate(([True], np.diff(units.block) != 0))
     before = np.cumsum(units.weight) - units.weight

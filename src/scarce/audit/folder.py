@@ -21,9 +21,10 @@ from scarce._typing import Cell, Json
 from scarce._values import plain
 from scarce.tables import Column
 
+from .options import OPTIONS, write_options
 from .reasons import Usual
 from .report import report_data, report_html
-from .run import Audit
+from .result import Audit
 
 __all__ = ["MANIFEST", "SavedModel", "load", "save"]
 
@@ -54,6 +55,7 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
         (new / "report.html").write_text(page, encoding="utf-8")
         _write_json(new / "report.json", data)
         skops.io.dump(result.model, new / "model.skops")
+        (new / OPTIONS).write_text(write_options(result.settings, result.source.path), encoding="utf-8")
         types = skops.io.get_untrusted_types(file=new / "model.skops")
         _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
 

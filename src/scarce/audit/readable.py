@@ -15,8 +15,8 @@ from scarce.tables import Column
 from scarce.trees import APTree, MetaAP
 from scarce.trees._engine.rules import LeafRule
 
-from .compare import Task
 from .folds import Folds
+from .task import Task
 
 __all__ = ["Readable", "Rule", "fit_readable", "readable_columns"]
 

@@ -16,7 +16,7 @@ from scarce._values import plain
 from . import plots
 from .blocks import shares_checked
 from .compare import Outcome
-from .run import Audit
+from .result import Audit
 from .shift import Shift
 
 __all__ = ["figure_titles", "report_data", "report_html"]
@@ -111,6 +111,14 @@ def report_data(result: Audit) -> Json:
         "exploration": None if result.exploration is None else asdict(result.exploration),
         "budget": result.settings.budget,
         "assumed": result.roles.assumed,
+        "checks": None
+        if result.checks is None
+        else {
+            "checked": result.checks.checked,
+            "effective": result.checks.effective,
+            "sentence": result.checks.sentence,
+        },
+        "changes": result.changes,
         "threshold": result.threshold,
         "queue": _queue(result),
         "done": _done(result),
@@ -163,6 +171,7 @@ def _method(outcome: Outcome) -> Json:
         "description": outcome.candidate.description,
         "seconds": round(outcome.seconds, 1),
         "figures": {name: interval._asdict() for name, interval in outcome.figures.items()},
+        "for_all_rows": {name: interval._asdict() for name, interval in outcome.for_all_rows.items()},
     }
 
 

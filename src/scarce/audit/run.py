@@ -6,24 +6,26 @@ import hashlib
 import os
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from scarce._files import sha256
-from scarce._typing import IntArray
+from scarce._typing import FloatArray, IntArray
 from scarce.datasets import make_transactions
 from scarce.profit import MenuEntry
 from scarce.profit._gains import gain_of_flagging
-from scarce.tables import Profile, Target, profile_table, read_table, read_target
+from scarce.tables import profile_table, read_table, read_target
 
 from .blocks import Blocks, make_blocks, make_period_blocks
-from .certificate import Certificate, certify
-from .compare import Comparison, Task, compare, scored
+from .certificate import certify
+from .checked import Checks, chances_of_checks
+from .compare import Comparison, compare, measure_for_all_rows, scored
 from .explore import Exploration, plan_exploration
 from .folds import Folds, inner_folds, make_folds, periods_of
 from .methods import Size
@@ -32,98 +34,22 @@ from .outlook import past_queues, shifted
 from .plan import Plan, make_plan
 from .promise import Promise, predict_hits
 from .queue import choose_queue, explain_rows, queue_of_tested_rows, with_table_columns
-from .readable import Readable, fit_readable
+from .readable import fit_readable
 from .reasons import Usual, summarise_columns
-from .rows import Roles, amounts, assign_roles, in_order, moments
+from .result import Audit, Source
+from .reviews import apply_reviews
+from .rows import amounts, assign_roles, in_order, moments
 from .settings import Settings, check_settings, settings_of
 from .shift import Shift, measure_shift
+from .task import Task, sample_of_negatives
 
-__all__ = ["Audit", "Settings", "Source", "audit"]
+__all__ = ["audit"]
 
 Progress = Callable[[str, int, int], None]
 
 SIMULATED_ROWS = 30_000
-
-
-@dataclass(frozen=True)
-class Source:
-    """The origin of the table."""
-
-    name: str
-    sha256: str
-    simulated: bool = False
-
-
-@dataclass
-class Audit:
-    """The result of an audit.
-
-    Attributes
-    ----------
-    settings : Settings
-    source : Source
-    target : Target
-    roles : Roles
-        Which rows were learned from, and which were ranked.
-    profile : Profile
-    plan : Plan
-        The methods that were to be compared.
-    comparison : Comparison
-        How the methods did on rows that they had not seen.
-    model : Pipeline
-        The winner, fitted on all rows whose outcome is known.
-    promise : Promise
-        The number of positives to expect in the queue.
-    shift : Shift or None
-        The difference of the rows to rank from those that were learned from; None without rows of unknown outcome.
-    readable : Readable
-        A few rules in words, and their price.
-    menu : list of MenuEntry
-        For the objective profit, what precision costs.
-    certificates : list of Certificate
-        For the objective F1, the highest F1 that families of models can have on the rows learned from.
-    exploration : Exploration or None
-        The random share of the queue.
-    queue : DataFrame
-        The rows to check, the most suspicious first.
-    usual : dict of Usual
-        The usual values of each column, against which reasons are measured.
-    task : Task
-        The labelled rows and the objective that were compared on.
-    new_rows : bool
-        Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
-    rows_to_rank : int
-        The number of rows that were ranked.
-    warnings : list of str
-    seconds : float
-    """
-
-    settings: Settings
-    source: Source
-    target: Target
-    roles: Roles
-    profile: Profile
-    plan: Plan
-    comparison: Comparison
-    model: Pipeline
-    promise: Promise
-    shift: Shift | None
-    readable: Readable
-    menu: list[MenuEntry]
-    certificates: list[Certificate]
-    exploration: Exploration | None
-    queue: pd.DataFrame
-    usual: dict[str, Usual]
-    task: Task
-    new_rows: bool
-    rows_to_rank: int
-    warnings: list[str]
-    seconds: float
-
-    @property
-    def threshold(self) -> float:
-        """The threshold of the refitted winner."""
-        return float(self.model[-1].threshold_)
+# Above so many rows methods learn from all positives and a weighted sample of the negatives.
+MOST_ROWS = 200_000
 
 
 def audit(
@@ -213,6 +139,8 @@ class _Run:
             task=task,
             new_rows=bool(len(self.new)),
             rows_to_rank=self.rows_to_rank,
+            checks=self.weigh_checks(comparison, task),
+            frame=self.frame,
             warnings=self.warnings,
             seconds=0.0,
         )
@@ -221,6 +149,10 @@ class _Run:
         """Type the columns, and find out which rows are learned from and which are ranked."""
         settings, frame = self.settings, self.frame
         self.target = read_target(frame, str(settings.target), settings.positive)
+        if settings.reviews is not None:
+            frame, sentences = apply_reviews(frame, self.target, read_table(settings.reviews))
+            self.frame, self.warnings = frame, sentences
+            self.target = read_target(frame, str(settings.target), self.target.positive)
         self.roles = assign_roles(frame, self.target.y, settings)
         y = self.roles.y
         rule = settings.rank_rule
@@ -263,6 +195,7 @@ class _Run:
         else:
             self.size = min(checks, self.rows_to_rank)
             blocks = make_blocks(folds, self.rows_to_rank, self.size)
+        folds, blocks, weight = self.sample_tested(y, folds, blocks)
         task = Task(
             self.X.iloc[labelled],
             y,
@@ -270,10 +203,34 @@ class _Run:
             amount=None if self.amount is None else self.amount[labelled],
             gains=None if self.gains is None else self.gains[labelled],
             groups=None if self.groups is None else self.groups[labelled],
+            weight=weight,
+            sample=settings.sample or MOST_ROWS,
             left_out=self.figures_left_out(),
             seed=settings.seed,
         )
         return task, folds, blocks
+
+    def sample_tested(
+        self, y: NDArray[np.int64], folds: Folds, blocks: Blocks
+    ) -> tuple[Folds, Blocks, FloatArray | None]:
+        """Test on all positives and a weighted sample of the negatives, where there are very many rows."""
+        most = self.settings.sample or MOST_ROWS
+        tested = folds.tested
+        if len(y) > most:
+            self.warnings.append(
+                f"The table has {len(y):,} rows of known outcome. Every method learned from all positives and a sample "
+                f"of the negatives, {most:,} rows at most, in which each negative stands for several; figures and "
+                "thresholds are weighted back to the whole."
+            )
+        if len(tested) <= most:
+            return folds, blocks, None
+        kept, weights = sample_of_negatives(np.arange(len(tested)), y[tested], most, self.settings.seed)
+        part = folds.fold_of_tested[kept]
+        splits = [(train, tested[kept[part == number]]) for number, (train, _) in enumerate(folds.splits)]
+        weight = np.ones(len(y))
+        weight[tested[kept]] = weights
+        sampled = replace(blocks, block=blocks.block[kept])
+        return replace(folds, splits=splits), sampled, weight
 
     def figures_left_out(self) -> tuple[str, ...]:
         """Leave the figures within the budget out where the budget is enough for every row."""
@@ -358,6 +315,19 @@ class _Run:
             queue["chance_drawn"] = chance[chosen]
         return with_table_columns(queue, self.frame, shown), promise
 
+    def weigh_checks(self, comparison: Comparison, task: Task) -> Checks | None:
+        """Add the figures for all rows, where only some were ever checked."""
+        if self.roles.checked is None:
+            return None
+        possible = np.flatnonzero(~self.roles.to_rank) if self.settings.rank else np.arange(len(self.y))
+        checks = chances_of_checks(
+            self.X.iloc[possible], self.roles.checked[possible], self.profile.features, self.settings.seed
+        )
+        chance = np.ones(len(self.y))
+        chance[possible] = checks.chance
+        measure_for_all_rows(comparison, task, chance[self.labelled])
+        return checks
+
     def make_menu(self, comparison: Comparison, task: Task) -> list[MenuEntry]:
         if task.gains is None:
             return []
@@ -373,7 +343,7 @@ def _open(table: str | os.PathLike[str] | pd.DataFrame | None) -> tuple[pd.DataF
         frame = table.reset_index(drop=True)
         frame.columns = frame.columns.map(str)
         return frame, Source("the table", _hash_of(frame))
-    return read_table(table), Source(Path(table).name, sha256(table))
+    return read_table(table), Source(Path(table).name, sha256(table), path=str(Path(table).resolve()))
 
 
 def _hash_of(frame: pd.DataFrame) -> str:

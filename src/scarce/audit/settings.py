@@ -138,10 +138,25 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     if unknown:
         raise AuditError(f"An audit has no option {unknown[0]!r}; it has {', '.join(names)}.")
     several = {"methods", "keep", "drop"}
+    if isinstance(options.get("methods"), str):
+        options = {**options, "methods": [name.strip() for name in options["methods"].split(",") if name.strip()]}
     given: dict[str, Any] = {name: tuple(value or ()) if name in several else value for name, value in options.items()}
     if isinstance(given.get("gains"), Mapping):
         given["gains"] = dict(given["gains"])
+    if isinstance(given.get("explore"), str):
+        given["explore"] = _share(given["explore"])
     return Settings(**given)
+
+
+def _share(text: str) -> float:
+    """Return a share that was written like 5% or 0.05."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        if rest:
+            raise ValueError
+        return float(number) / (100 if percent else 1)
+    except ValueError as error:
+        raise AuditError(f"`explore` is a share of the queue such as 5%; it was {text!r}.") from error
 
 
 def check_settings(settings: Settings, frame: pd.DataFrame) -> None:
