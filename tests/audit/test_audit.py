@@ -68,6 +68,15 @@ def test_the_queue_is_ranked_by_honest_scores(result: Audit, table: pd.DataFrame
     assert set(queue["threshold"]) == {result.threshold}
 
 
+def test_stages_print_themselves(result: Audit) -> None:
+    assert str(result.comparison).splitlines()[0].startswith(result.comparison.winner.candidate.name + ": ap 0.")
+    assert result.comparison.summary in str(result.comparison)
+    assert "γk-NN: 3 neighbours" in str(result.plan)
+    assert len(str(result.readable).splitlines()) == 1 + len(result.readable.rules)
+    assert str(result.comparison.blocks) == result.comparison.blocks.description
+    assert len(repr(result.comparison)) < 20_000
+
+
 def test_reasons_name_what_made_the_frauds(result: Audit) -> None:
     first = result.queue.head(10)["reasons"]
     assert first.str.contains("amount = ").mean() > 0.5

@@ -75,6 +75,15 @@ def test_each_card_is_checked_once() -> None:
     assert units.block.max() < len(blocks)
 
 
+def test_enough_checks_for_every_card_leave_nothing_to_measure() -> None:
+    table = make_table(600, seed=1)
+    table.loc[450:, "fraud"] = None
+    found = audit(table, "fraud", budget=60, distinct="shop", methods=["logistic"], explore=0.1)
+    assert found.queue["shop"].nunique() == len(found.queue) == table.loc[450:, "shop"].nunique()
+    assert set(found.comparison.winner.figures) == {"ap", "f1"}
+    assert found.exploration is None
+
+
 def test_figures_for_all_rows_undo_a_biased_choice_of_checks() -> None:
     """Investigators check large payments: among these frauds are more frequent than among all."""
     table = make_transactions(12_000, seed=3, fraud_rate=0.06).frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,13 +30,16 @@ class Blocks:
         A sentence for the report.
     """
 
-    block: IntArray
+    block: IntArray = field(repr=False)
     budget: IntArray | FloatArray
     like_queue: IntArray
     description: str
 
     def __len__(self) -> int:
         return len(self.budget)
+
+    def __str__(self) -> str:
+        return self.description
 
 
 def make_blocks(folds: Folds, rows_to_rank: int, checks: int) -> Blocks:

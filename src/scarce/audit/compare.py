@@ -62,16 +62,16 @@ class Outcome:
     """
 
     candidate: Candidate
-    score: FloatArray
-    probability: FloatArray
-    threshold: FloatArray
-    flagged: BoolArray
-    rank: FloatArray
+    score: FloatArray = field(repr=False)
+    probability: FloatArray = field(repr=False)
+    threshold: FloatArray = field(repr=False)
+    flagged: BoolArray = field(repr=False)
+    rank: FloatArray = field(repr=False)
     seconds: float = 0.0
-    models: list[Pipeline] = field(default_factory=list)
-    units: Units = field(default_factory=no_units)
+    models: list[Pipeline] = field(default_factory=list, repr=False)
+    units: Units = field(default_factory=no_units, repr=False)
     figures: dict[str, ConfidenceInterval] = field(default_factory=dict)
-    draws: dict[str, FloatArray] = field(default_factory=dict)
+    draws: dict[str, FloatArray] = field(default_factory=dict, repr=False)
     for_all_rows: dict[str, ConfidenceInterval] = field(default_factory=dict)
 
 
@@ -120,6 +120,15 @@ class Comparison:
     def winner(self) -> Outcome:
         """The best candidate."""
         return self.outcomes[0]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{outcome.candidate.name}: "
+            + ", ".join(f"{name} {f.estimate:.3g} ({f.low:.3g} to {f.high:.3g})" for name, f in outcome.figures.items())
+            for outcome in self.outcomes
+        ]
+        lines += [f"{stopped.candidate.name}: {stopped.reason}" for stopped in self.stopped]
+        return "\n".join([*lines, self.summary, *self.left_out])
 
 
 def compare(

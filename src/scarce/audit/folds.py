@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ FIRST_TRAINING_PARTS = 2
 class Folds:
     """Pairs of training rows and tested rows, and a phrase that describes how they were drawn."""
 
-    splits: list[tuple[IntArray, IntArray]]
+    splits: list[tuple[IntArray, IntArray]] = field(repr=False)
     by_time: bool
     description: str
 

@@ -56,9 +56,10 @@ def choose_queue(
 ) -> tuple[IntArray, FloatArray]:
     """Return the places of the rows to check, and the chance of every row to be among them.
 
-    The rows that the score chooses come first and have the chance 1. The share `explore` of the checks, rounded, goes
-    to rows that are drawn from all others with chances in proportion to the square root of their probability. Of a
-    group that is queued by its score, other rows have no chance, and neither has any but the first row of a group.
+    In each period, the rows that the score chooses come first and have the chance 1. The share `explore` of the
+    checks, rounded, goes to rows that are drawn from all others with chances in proportion to the square root of their
+    probability. Of a group that is queued by its score, other rows have no chance, and neither has any but the first
+    row of a group.
     """
     every = choose_rows(score, budget.checks, period, groups)
     if not explore:
@@ -83,7 +84,7 @@ def choose_queue(
             drawn.append(others[draw(chance[others], seed + int(number))])
     chance[first] = 1.0
     chosen = np.concatenate([first, *drawn]).astype(np.intp)
-    return chosen, chance
+    return chosen[np.lexsort((-score[chosen], chance[chosen] < 1, block[chosen]))], chance
 
 
 def queue_of_new_rows(

@@ -72,6 +72,10 @@ class Readable:
     price: float
     sentence: str
 
+    def __str__(self) -> str:
+        lines = [f"{rule.positives:,.0f} of {rule.rows:,.0f} ({rule.share:.1%}): {rule.text}" for rule in self.rules]
+        return "\n".join([self.sentence, *lines])
+
 
 def fit_readable(task: Task, folds: Folds, columns: Sequence[Column], winner: str, winner_ap: float) -> Readable:
     """Fit the better of two readable models, by its average precision on the tested rows.

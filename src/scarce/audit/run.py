@@ -185,16 +185,14 @@ class _Run:
         new = len(self.new) > 0
         self.rows_to_rank = len(self.new) if new else len(folds.tested)
         checks = self.budget.checks
+        to_rank = self.new if new else labelled[folds.tested]
+        self.size, self.most = self.checks_of(to_rank)
         if self.period is not None:
-            to_rank = self.period[self.new if new else labelled[folds.tested]]
-            rows_of_periods = np.unique(to_rank, return_counts=True)[1]
-            blocks = make_period_blocks(
-                folds, self.period[labelled], checks, len(rows_of_periods) if new else 1, str(self.budget.period)
-            )
-            self.size = int(np.minimum(rows_of_periods, checks).sum())
+            periods = len(np.unique(self.period[to_rank])) if new else 1
+            blocks = make_period_blocks(folds, self.period[labelled], checks, periods, str(self.budget.period))
         else:
-            self.size = min(checks, self.rows_to_rank)
-            blocks = make_blocks(folds, self.rows_to_rank, self.size)
+            checks = min(checks, self.rows_to_rank)
+            blocks = make_blocks(folds, self.rows_to_rank, checks)
         folds, blocks, weight = self.sample_tested(y, folds, blocks)
         task = Task(
             self.X.iloc[labelled],
@@ -209,6 +207,14 @@ class _Run:
             seed=settings.seed,
         )
         return task, folds, blocks
+
+    def checks_of(self, rows: IntArray) -> tuple[int, int]:
+        """Return how many checks the budget allows for some rows, and how many would be enough for all of them."""
+        unit = rows if self.groups is None else self.groups[rows]
+        period = np.zeros(len(rows), dtype=np.intp) if self.period is None else self.period[rows]
+        pairs = np.unique(np.column_stack((period, unit)), axis=0)
+        of_period = np.unique(pairs[:, 0], return_counts=True)[1]
+        return int(np.minimum(of_period, self.budget.checks).sum()), len(pairs)
 
     def sample_tested(
         self, y: NDArray[np.int64], folds: Folds, blocks: Blocks
@@ -234,7 +240,7 @@ class _Run:
 
     def figures_left_out(self) -> tuple[str, ...]:
         """Leave the figures within the budget out where the budget is enough for every row."""
-        if self.size < self.rows_to_rank:
+        if self.size < self.most:
             return ()
         words = "the budget of " + str(self.budget)
         self.warnings.append(
@@ -284,6 +290,8 @@ class _Run:
             queue = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled)
             promise = predict_hits(queue["probability"].to_numpy(), past_queues(comparison))
             queue["probability"] = shifted(queue["probability"].to_numpy(), promise.shift)
+            if settings.explore:
+                self.warnings.append("No row was drawn at random, because every outcome is known already.")
             return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise
         rows = self.X.iloc[self.new]
         gains = None if self.gains is None else self.gains[self.new]
