@@ -86,7 +86,9 @@ def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
     if len(train) > protocol.get("rows", len(train)):
         train = _some(train, y, protocol["rows"], split)
         note = f"{len(train):,} training rows"
-    if len(test) > protocol.get("test_rows", len(test)):
+    if protocol.get("test_rows") == "others":
+        test = np.setdiff1d(np.arange(len(y)), train)
+    elif len(test) > protocol.get("test_rows", len(test)):
         test = _some(test, y, protocol["test_rows"], split)
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
     if "train_ir" in set_:
@@ -159,6 +161,7 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
         known = np.flatnonzero(y >= 0)
         return conform(frame, _columns(set_)).iloc[known], y[known], None
     bunch = load(set_["name"], positive=set_.get("positive"))
+    first = slice(set_.get("first_rows"))
     gains = None
     if "gains" in set_:
         import pandas as pd
@@ -167,7 +170,7 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
 
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
-    return bunch.data, bunch.target, gains
+    return bunch.data[first], bunch.target[first], None if gains is None else gains[first]
 
 
 def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray[np.int64]]:
