@@ -45,7 +45,8 @@ def call(*arguments: object, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys) -> None:
-    assert call("audit", "payments.csv", "--target", "fraud", "--budget", 20, monkeypatch=monkeypatch) == 0
+    command = ["audit", "payments.csv", "--target", "fraud", "--budget", 20, "--quick"]
+    assert call(*command, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     folder = place / "audit-payments"
     assert max(map(len, out.splitlines())) <= 100
@@ -92,11 +93,41 @@ def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys)
     assert (folder / "manifest.json").read_bytes() == before
 
 
+def test_options_come_from_the_command_before_those_of_a_file(place: Path, monkeypatch, capsys) -> None:
+    (place / "gains.toml").write_text('fn = "-0.5*age"\nfp = -1\n')
+    (place / "mine.toml").write_text('table = "payments.csv"\ntarget = "fraud"\nbudget = 30\nobjective = "profit"\n')
+    small = pd.read_csv("payments.csv").dropna(subset="age")
+    small.loc[small.index > 400, "fraud"] = None
+    small.to_csv("payments.csv", index=False)
+    command = ["audit", "mine.toml", "--budget", 12, "--gains", "gains.toml", "--gain", "fp=-cost", "--gain", "cost=2"]
+    options = ["--methods", "bayes,profit-boosting", "--explore", "25%", "--drop", "chargeback", "--out", "out"]
+    assert call(*command, *options, monkeypatch=monkeypatch) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Of the rows to check, between " in out
+    assert "3 of the rows to check were drawn at random" in out
+    assert "rules that can be read have an average precision of" in out
+    manifest = json.loads((place / "out" / "manifest.json").read_text())
+    assert manifest["settings"]["budget"] == "12"
+    assert manifest["settings"]["gains"] == {"fn": "-0.5*age", "fp": "-cost", "cost": "2"}
+    assert sorted(manifest["methods"]) == ["bayes", "profit-boosting"]
+    queue = pd.read_csv(place / "out" / "queue.csv")
+    assert queue["drawn"].tolist() == ["by score"] * 9 + ["at random"] * 3
+    assert "expected_gain" in queue
+
+    # The folder holds what is needed to repeat it, on another table too.
+    small.to_csv("later.csv", index=False)
+    assert call("audit", "later.csv", "--again", "out", monkeypatch=monkeypatch) == 0
+    assert "12 of these rows were in the earlier queue too." in " ".join(capsys.readouterr().out.split())
+    again = pd.read_csv(place / "audit-later" / "queue.csv")
+    pd.testing.assert_frame_equal(again, queue)
+    assert "Since the earlier audit" in (place / "audit-later" / "report.html").read_text()
+
+
 def test_without_a_table_everything_is_labelled_simulated(tmp_path: Path, monkeypatch, capsys) -> None:
     few = partial(make_transactions, fraud_rate=0.03)
     monkeypatch.setattr(scarce.audit.run, "make_transactions", few)
     monkeypatch.setattr(scarce.audit.run, "SIMULATED_ROWS", 1_500)
-    assert call("audit", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
+    assert call("audit", "--quick", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     assert out.count("SIMULATED") >= 3
     assert "SIMULATED" in (tmp_path / "out" / "report.html").read_text()
@@ -114,8 +145,17 @@ MISTAKES = {
         "The target column 'currency' has only one value (EUR); a comparison needs rows with both outcomes."
     ),
     "audit payments.csv --target fraud --budget 0": (
-        "--budget is the number of rows that can be checked, at least 1; it was 0."
+        "--budget is the number of rows that can be checked, at least 1, in all or in each period such as 100/day; it "
+        "was 0."
     ),
+    "audit payments.csv --target fraud --methods gama-knn": (
+        "There is no method 'gama-knn' (--methods); did you mean 'gamma-knn'?"
+    ),
+    "audit payments.csv --target fraud --objective profit --gain fn": (
+        """A gain is written like fn="-0.8*amount" (--gain); it was 'fn'."""
+    ),
+    "audit payments.csv --again nowhere": ("There is no nowhere/audit.toml; name a folder that scarce audit wrote."),
+    "audit absent.toml": "There is no file absent.toml; check the path.",
     "score nowhere payments.csv": (
         "There is no model nowhere; name the folder that scarce audit wrote, or its model.skops."
     ),

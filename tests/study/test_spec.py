@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from scarce.audit.candidates import make_candidates
+from scarce.audit.methods import Size, boosting
 from scarce.study import Store, StudyError, list_studies, load_study, run_study
 from scarce.study.build import build
 from scarce.study.compute import compute
 from scarce.study.measures import LABELS
 from scarce.study.runner import needs
 from scarce.study.spec import parse_study
-from scarce.tables import Column
 
 from .conftest import STUDY
 
@@ -232,9 +231,7 @@ def test_a_file_can_ask_for_none():
 
 def test_lightgbm_has_the_same_settings_wherever_it_is_the_rival():
     """Settings are part of a cell and stand in the files of the studies; the audit has them in code."""
-    column = Column("x", "number", distinct=9)
-    [audited] = [c for c in make_candidates([column], "f1", rows=100, folds=3, seed=0) if c.name == "LightGBM"]
-    expected = audited.model.named_steps["method"].estimator.get_params()
+    expected = boosting(Size(rows=100, positives=10, folds=3, seed=0)).get_params()
     rivals = {
         "gamma/table2": "LightGBM, tuned threshold",
         "profit/models": "Bayes rule",

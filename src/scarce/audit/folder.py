@@ -23,9 +23,10 @@ from scarce._typing import Cell, Json
 from scarce._values import plain
 from scarce.tables import Column, Reading
 
+from .options import OPTIONS, write_options
 from .reasons import Usual
 from .report import report_data, report_html
-from .run import Audit
+from .result import Audit
 
 __all__ = ["MANIFEST", "SavedModel", "load", "row_marks", "save"]
 
@@ -71,6 +72,7 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
         _write_json(new / "report.json", data)
         np.save(new / TRAINING_ROWS, np.unique(row_marks(result.task.X)), allow_pickle=False)
         skops.io.dump(result.model, new / "model.skops")
+        (new / OPTIONS).write_text(write_options(result.settings, result.source.path), encoding="utf-8")
         types = skops.io.get_untrusted_types(file=new / "model.skops")
         _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
 
@@ -94,6 +96,7 @@ def _manifest(result: Audit) -> Json:
             "positives": result.profile.positives,
         },
         "settings": asdict(result.settings),
+        "methods": [outcome.candidate.key for outcome in result.comparison.outcomes],
         "folds": result.comparison.folds.description,
         "target": {
             "column": result.target.name,
@@ -102,6 +105,7 @@ def _manifest(result: Audit) -> Json:
         },
         "winner": result.comparison.winner.candidate.name,
         "threshold": result.threshold,
+        "reasons": result.settings.budget_plan.checks,
         "queue": "rows of unknown outcome" if result.new_rows else "tested rows of known outcome, out-of-fold scores",
         "identifiers": result.profile.identifiers,
         "columns": [

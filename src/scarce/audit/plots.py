@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -18,7 +19,7 @@ __all__ = ["dots_and_whiskers", "precision_at_budget", "precision_recall"]
 # Colours that stand for the page's own, which differ between light and dark.
 INK, MUTED, GRID, ACCENT = "#010101", "#020202", "#030303", "#040404"
 _COLOURS_OF_PAGE = {INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--line)", ACCENT: "var(--accent)"}
-OTHERS = (ORANGE, GREEN, PINK, RED, "#8A8F98")
+OTHERS = (ORANGE, GREEN, PINK, RED, "#8A8F98", "#6B4FA0", "#008B8B", "#A0762B", "#5C8A00")
 _STYLE: Any = STYLE | {
     "font.size": 10,
     "text.color": INK,
@@ -93,7 +94,8 @@ def precision_at_budget(curves: Sequence[Json], budget: float, rate: float) -> s
 def _with_styles(curves: Sequence[Json]) -> list[tuple[Json, Keywords]]:
     winner = [(curves[0], {"color": ACCENT, "lw": 2.4, "zorder": 4})]
     return winner + [
-        (curve, {"color": colour, "lw": 1.2, "alpha": 0.9}) for curve, colour in zip(curves[1:], OTHERS, strict=False)
+        (curve, {"color": colour, "lw": 1.2, "alpha": 0.9})
+        for curve, colour in zip(curves[1:], cycle(OTHERS), strict=False)
     ]
 
 

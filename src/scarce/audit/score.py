@@ -50,7 +50,8 @@ def score_table(model: str | Path, table: str | Path | pd.DataFrame, *, reasons:
         raise AuditError(f"The table lacks what the model learned from: add the column {listed(absent)}.")
     X = conform(frame, saved.columns)
     settings = saved.manifest["settings"]
-    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, settings["budget"] if reasons is None else reasons)
+    explained = saved.manifest["reasons"] if reasons is None else reasons
+    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, explained)
     own = [*saved.manifest["identifiers"], settings["time"], settings["amount"]]
     shown = [name for name in dict.fromkeys(own) if name in frame.columns]
     ranked = with_table_columns(queue, frame, shown)
