@@ -94,6 +94,33 @@ def nearest_at_any_scale(rows, query, k, skip=-1):
     return [(math.ldexp(math.sqrt(d), power), position) for d, position in nearest]
 
 
+def nearest_by_differences(rows, query, k, skip=-1):
+    """The k nearest (distance, position) of some rows, each distance a sum in the order of the features."""
+    found = []
+    for position, row in enumerate(rows):
+        total = 0.0
+        for a, b in zip(query, row, strict=True):
+            total += (float(a) - float(b)) * (float(a) - float(b))
+        if position != skip:
+            found.append((math.sqrt(total), position))
+    return sorted(found)[:k]
+
+
+def gamma_score(X, y, query, k, tie):
+    """The score d⁻ / (d⁻ + d⁺) of γk-NN, from all distances: 1/2 where both are 0 or both are missing."""
+    k = min(k, len(y))
+    needed = k // 2 + 1 if tie == "negative" else (k + 1) // 2
+    far, near = (
+        ([d for d, _ in nearest_by_differences(X[y == code], query, at)] + [math.inf] * at)[at - 1]
+        for code, at in ((0, k - needed + 1), (1, needed))
+    )
+    if far == near:
+        return 0.5
+    if math.inf in (far, near):
+        return float(far == math.inf)
+    return far / (far + near)
+
+
 def distances(X, Q):
     """The distance of each row of Q to each of X, by differences; 0 becomes tiny so that γ can scale it."""
     difference = np.asarray(Q, dtype=float)[:, None, :] - np.asarray(X, dtype=float)[None, :, :]

@@ -47,6 +47,8 @@ class WithoutMercy(Run):
     [
         ("fit-time", 2, {"ours", "peer", "ratio"}),
         ("ccnnd-predict-time", 4, {"ours", "peer", "ratio"}),
+        ("tuned-growth", 4, {"ours", "peer", "ratio"}),
+        ("ccnnd-growth", 2, {"ours", "peer", "ratio"}),
         ("sampling-time", 3, {"ours", "peer", "ratio"}),
         ("lmnn-time", 2, {"ours", "peer", "ratio"}),
         ("ellipsoid-dual-time", 2, {"ours", "peer", "ratio"}),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, KDTree
 
 from scarce._typing import FloatArray, IntArray, Keywords, Metric
+from scarce.neighbors._search.cells import FEW, RowCells
 from scarce.neighbors._search.inverted_file import InvertedFile, choose_probes, make_cells
 from scarce.neighbors._search.nearest_tiles import NearestTiles, check_size
 from scarce.neighbors._search.scikit_search import ScikitSearch
@@ -37,7 +38,8 @@ class ClassIndex:
     metric, p, n_jobs
         As in scikit-learn's ``NearestNeighbors``.
     algorithm : {"auto", "brute", "kd_tree", "ball_tree", "ivf"}
-        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`). "ivf" searches the
+        "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`); Euclidean
+        distances to many rows are searched in :class:`~scarce.neighbors._search.cells.RowCells`. "ivf" searches the
         largest class by an inverted file, which is approximate, and the others as "auto" does.
     recall : float
         For "ivf", the share of queries whose k-th distance, k being `n_neighbors`, is to be right.
@@ -78,7 +80,7 @@ class ClassIndex:
         check_size(X)
         self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
         self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
-        self._engines: dict[int, NearestTiles | InvertedFile | ScikitSearch] = {}
+        self._engines: dict[int, NearestTiles | RowCells | InvertedFile | ScikitSearch] = {}
         self._inverted: Keywords | None = None
         self.recall_ = 1.0
         if self.algorithm == "ivf":
@@ -145,21 +147,47 @@ class ClassIndex:
         at = np.minimum(np.searchsorted(rows, numbers), len(rows) - 1)
         return np.where(rows[at] == numbers, at, -1)
 
-    def kth_distance(self, X: NDArray, code: int, k: int, skip: IntArray | None = None) -> FloatArray:
-        """Return only the distance to the k-th nearest row of a class; parameters as for :meth:`kneighbors`."""
+    def kth_distance(
+        self,
+        X: NDArray,
+        code: int,
+        k: int,
+        skip: IntArray | None = None,
+        enough: FloatArray | None = None,
+        most: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return only the distance to the k-th nearest row of a class; parameters as for :meth:`kneighbors`.
+
+        Where it is less than `enough`, another number less than that and no less than the distance may stand for it.
+        Where it is more than `most`, infinity may.
+        """
         out = np.empty(len(X))
         for start in range(0, len(X), _BLOCK):
             part = slice(start, start + _BLOCK)
-            out[part] = self._search(X[part], code, k, None if skip is None else skip[part])[0][:, k - 1]
+            low, high = (None if limit is None else limit[part] for limit in (enough, most))
+            found = self._search(X[part], code, k, None if skip is None else skip[part], low, high)
+            out[part] = found[0][:, k - 1]
         return out
 
-    def _search(self, X: NDArray, code: int, k: int, skip: IntArray | None) -> tuple[FloatArray, IntArray]:
+    def _search(
+        self,
+        X: NDArray,
+        code: int,
+        k: int,
+        skip: IntArray | None,
+        enough: FloatArray | None = None,
+        most: FloatArray | None = None,
+    ) -> tuple[FloatArray, IntArray]:
         rows = self._rows[code]
         if len(rows) == 0:
             return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self.positions(code, skip)
         engine = self._engine(code)
-        if isinstance(engine, ScikitSearch) and self._is_euclidean and float(np.abs(X).max(initial=0)) > _LARGE:
+        large = self._is_euclidean and float(np.abs(X).max(initial=0)) > _LARGE
+        if isinstance(engine, RowCells) and k <= FEW and not large:
+            distance, found = engine.kneighbors(X, k, own, enough, most)
+            return distance, np.where(found >= 0, rows[found], -1)
+        if isinstance(engine, RowCells) or (isinstance(engine, ScikitSearch) and large):
             engine = NearestTiles(self._X[code])
         distance, found = engine.kneighbors(X, k, own)
         return distance, np.where(found >= 0, rows[found], -1)
@@ -168,15 +196,17 @@ class ClassIndex:
     def _is_euclidean(self) -> bool:
         return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
 
-    def _engine(self, code: int) -> NearestTiles | InvertedFile | ScikitSearch:
+    def _engine(self, code: int) -> NearestTiles | RowCells | InvertedFile | ScikitSearch:
         if code not in self._engines:
             self._engines[code] = self._make_engine(code)
         return self._engines[code]
 
-    def _make_engine(self, code: int) -> NearestTiles | InvertedFile | ScikitSearch:
+    def _make_engine(self, code: int) -> NearestTiles | RowCells | InvertedFile | ScikitSearch:
         X, algorithm, inverted = self._X[code], self.algorithm, self._inverted
         if inverted is not None and inverted["code"] == code:
             return InvertedFile(X, (inverted["centroids"], inverted["cell"]), inverted["n_probes"])
+        if algorithm == "auto" and self._is_euclidean and RowCells.suits(X) and not _is_extreme(X):
+            return RowCells(X)
         if algorithm in ("auto", "ivf"):
             algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
         if self._is_euclidean and (algorithm == "brute" or _is_extreme(X)):
