@@ -56,6 +56,8 @@ class APBoosting(BoostedClassifier):
         Added to the sum of the second derivatives in a leaf.
     colsample_bytree : float, default=0.5
         Share of the features that each tree may use.
+    max_bin : int, default=2047
+        Maximum number of intervals of a feature, whose borders are the thresholds that splits can have.
     subsample : float, default=1.0
         Share of the negative rows that each tree is grown from, besides all positive ones.
     random_state : int, RandomState or None, default=None
@@ -121,6 +123,7 @@ class APBoosting(BoostedClassifier):
         min_child_samples: int = 20,
         reg_lambda: float = 5.0,
         colsample_bytree: float = 0.5,
+        max_bin: int = 2047,
         subsample: float = 1.0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -138,6 +141,7 @@ class APBoosting(BoostedClassifier):
         self.min_child_samples = min_child_samples
         self.reg_lambda = reg_lambda
         self.colsample_bytree = colsample_bytree
+        self.max_bin = max_bin
         self.subsample = subsample
         self.random_state = random_state
         self.n_jobs = n_jobs
