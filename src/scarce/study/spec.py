@@ -135,7 +135,8 @@ class Study:
         inner: dict[str, Any] = {}
         if method.recipe.get("grid"):
             inner = {key: self.protocol[key] for key in ("inner", "holdout", "choose") if key in self.protocol}
-        what = {key: value for key, value in set_.items() if key != "label"}
+        # The label, the group and the source say where a set stands in the tables, not what it is.
+        what = {key: value for key, value in set_.items() if key not in ("label", "group", "source")}
         recipe = {"scaling": method.scaling, **method.recipe}
         return Cell(what, split, {**outer, **inner}, recipe, self.measures)
 
@@ -235,8 +236,8 @@ def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
     from scarce.datasets import list_datasets
 
     if sets == "all":
-        # Its rows have an order in time, which the splits of a study do not know.
-        sets = [info.name for info in list_datasets() if info.name != "handbook-payments"]
+        # The rows of these have an order in time, which shuffled splits would ignore.
+        sets = [info.name for info in list_datasets() if info.name not in ("handbook-payments", "ieee-cis")]
     elif isinstance(sets, str):
         # The sets of another study.
         sets = load_study(sets).sets
