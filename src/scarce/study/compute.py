@@ -66,8 +66,10 @@ def _compute(cell: Cell) -> Outcome:
         predicted = time.perf_counter()
     cpu = time.process_time() - cpu
     figures = measure.figures(getattr(model, "best_estimator_", model).steps[-1][1], rows, called)
+    resamples = measure.resamples(rows, called) if measure.resamples else {}
     chosen = {str(k): str(v) for k, v in getattr(model, "best_params_", {}).items()}
-    return Outcome(figures, fitted - start, predicted - fitted, cpu, peak(), chosen, _versions(), rows.note)
+    cost = fitted - start, predicted - fitted, cpu, peak()
+    return Outcome(figures, *cost, chosen, _versions(), rows.note, resamples=resamples)
 
 
 @contextmanager
