@@ -141,6 +141,13 @@ def test_payments_are_split_from_a_start_day_with_their_customers(monkeypatch):
     assert figures == {"ap": pytest.approx(average_precision_score(rows.y_test, scores)), "cp@100": cards}
 
 
+def test_features_can_be_left_out():
+    whole, less = (
+        rows_of({"name": "wine", **more}, {"kind": "folds"}, 0) for more in ({}, {"without": ["ash", "hue"]})
+    )
+    np.testing.assert_array_equal(less.X_train, np.delete(whole.X_train, [2, 10], axis=1))
+
+
 def test_simulated_states_are_drawn_anew_for_each_split():
     set_ = {"name": "simulated-flow"}
     one, again, other = (rows_of(set_, {"kind": "drawn"}, split) for split in (0, 0, 1))

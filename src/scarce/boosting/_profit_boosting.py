@@ -68,7 +68,8 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
     colsample_bytree : float, default=0.5
         Share of the features that each tree may use.
     max_bin : int, default=2047
-        Maximum number of intervals of a feature, whose borders are the thresholds that splits can have.
+        Maximum number of intervals of a feature, whose ends are the thresholds that splits can have. With few positives
+        LightGBM's own 255 are too coarse; more than 2047 take longer and gain little.
     n_iter_no_change : int, optional
         Stop when this number of trees in a row has not raised the profit on `validation_fraction` of the rows; the
         number of trees found is then grown on all rows.

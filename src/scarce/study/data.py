@@ -202,7 +202,8 @@ def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
 
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
-    return bunch.data, bunch.target, gains
+    kept = [j for j, name in enumerate(bunch.feature_names) if name not in set_.get("without", ())]
+    return bunch.data[:, kept], bunch.target, gains
 
 
 def _read(path: Path, target: str, positive: str | None) -> tuple[Any, NDArray[np.int64]]:
