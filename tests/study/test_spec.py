@@ -237,19 +237,16 @@ def test_the_estimators_of_a_vote_are_built_and_seeded():
     assert model.get_params()["model__a__random_state"] == 7
 
 
-def test_a_method_can_have_fewer_negatives_than_the_others(monkeypatch):
-    seen = {}
+def test_a_set_can_be_split_more_often_than_the_others():
+    text = tomllib.loads(STUDY.format(splits=2, seconds=0.0))
+    text["sets"] = ["wine", {"name": "glass", "splits": 5, "group": "g", "source": "s"}]
+    study = parse_study("own", text)
 
-    def rows_of(set_, *_):
-        seen.update(set_)
-        raise StudyError("stop")
+    def splits_of(study):
+        return {set_: sorted({p.split for p in study.plan() if p.set == set_}) for set_ in ("wine", "glass")}
 
-    monkeypatch.setattr("scarce.study.compute.rows_of", rows_of)
-    text = tomllib.loads(STUDY.format(splits=1, seconds=0.0))
-    text["methods"]["plain"]["negatives"] = 50
-    planned = parse_study("own", text).plan()
-    plain, other = (next(p for p in planned if p.method.label == label).cell for label in ("plain", "3-NN"))
-    assert compute(plain).error == "stop"
-    assert seen.pop("negatives") == 50
-    compute(other)
-    assert "negatives" not in seen
+    assert splits_of(study) == {"wine": [0, 1], "glass": [0, 1, 2, 3, 4]}
+    assert splits_of(study.reduce(splits=3)) == {"wine": [0, 1], "glass": [0, 1, 2]}
+    assert splits_of(study.reduce(splits=1)) == {"wine": [0], "glass": [0]}
+    plain = parse_study("own", {**text, "sets": ["wine", "glass"]})
+    assert {p.cell.key for p in plain.plan()} <= {p.cell.key for p in study.plan()}
