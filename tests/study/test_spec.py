@@ -250,3 +250,21 @@ def test_a_set_can_be_split_more_often_than_the_others():
     assert splits_of(study.reduce(splits=1)) == {"wine": [0], "glass": [0]}
     plain = parse_study("own", {**text, "sets": ["wine", "glass"]})
     assert {p.cell.key for p in plain.plan()} <= {p.cell.key for p in study.plan()}
+
+
+def test_a_method_can_have_fewer_negatives_than_the_others(monkeypatch):
+    seen = {}
+
+    def rows_of(set_, *_):
+        seen.update(set_)
+        raise StudyError("stop")
+
+    monkeypatch.setattr("scarce.study.compute.rows_of", rows_of)
+    text = tomllib.loads(STUDY.format(splits=1, seconds=0.0))
+    text["methods"]["plain"]["negatives"] = 50
+    planned = parse_study("own", text).plan()
+    plain, other = (next(p for p in planned if p.method.label == label).cell for label in ("plain", "3-NN"))
+    assert compute(plain).error == "stop"
+    assert seen.pop("negatives") == 50
+    compute(other)
+    assert "negatives" not in seen

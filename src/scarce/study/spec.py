@@ -21,7 +21,8 @@ _KEYS = {
     "title", "source", "sets", "scalings", "metrics", "measures", "control", "rivals",
     "view", "protocol", "methods", "printed", "errata", "claims", "of", "notes", "x",
 }  # fmt: skip
-_METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "label", "scaling", "every", "gains"}
+_RECIPE_KEYS = ("estimator", "params", "steps", "grid", "gains", "negatives")
+_METHOD_KEYS = {*_RECIPE_KEYS, "paper_grid", "sweep", "label", "scaling", "every"}
 _PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
 
 
@@ -256,7 +257,7 @@ def _methods(study: str, methods: Mapping[str, Any], scalings: Sequence[str], *,
             if "every" in method:
                 yield from _registry(scaling, method)
                 continue
-            recipe = {key: method[key] for key in ("estimator", "params", "steps", "grid", "gains") if key in method}
+            recipe = {key: method[key] for key in _RECIPE_KEYS if key in method}
             if paper_grid and "paper_grid" in method:
                 recipe["grid"] = method["paper_grid"]
                 name += ", paper's grid"
