@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scarce._extras import require
+from scarce._typing import Axes
 
 __all__ = ["axes_or_new", "draw_effects", "pyplot"]
 
@@ -18,14 +19,14 @@ def pyplot() -> Any:
     return require("matplotlib.pyplot", "A plot")
 
 
-def axes_or_new(ax: Any) -> Any:
+def axes_or_new(ax: Axes | None) -> Axes:
     """Return the axes, those of a new figure if none are given."""
     plt = pyplot()
     return plt.subplots(layout="constrained")[1] if ax is None else ax
 
 
 def draw_effects(
-    ax: Any, names: Sequence[str], effects: Sequence[float], *, start: float, additive: bool, end: float, unit: str
+    ax: Axes, names: Sequence[str], effects: Sequence[float], *, start: float, additive: bool, end: float, unit: str
 ) -> None:
     """Draw a bar for each effect, the first on top, and lines at the base value and the score.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._probabilities import Probabilities
 from scarce._sklearn import safe_indexing
 from scarce._typing import IntArray, MatrixLike, Rows
 from scarce._values import as_values, usual_values
@@ -21,7 +22,7 @@ _BACKGROUND = 30
 _SUMMARISED = 1000  # enough for a median, and nothing beside a fit
 
 
-class Explains:
+class Explains(Probabilities):
     """The part of the template that explains scores.
 
     A method that knows more than its score implements `_explain`.
@@ -29,9 +30,9 @@ class Explains:
 
     # Learned by `fit`: a usual value of each feature, and usual rows.
     _usual: NDArray[Any] | None = None
-    _background: Any
+    _background: Rows
 
-    def _explain(self: Any, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
         """Explain the scores of validated rows.
 
         `code` has the column of scores to explain for each row; it is None with two classes. `known` are the fields
@@ -55,7 +56,7 @@ class Explains:
         if self._needs_background:
             self._background = safe_indexing(sample, np.arange(min(_BACKGROUND, sample.shape[0])))
 
-    def explain(self: Any, X: MatrixLike) -> Explanation:
+    def explain(self, X: MatrixLike) -> Explanation:
         """Return the reasons for the score of each row.
 
         Parameters

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from scarce._method import Method
 from scarce._sklearn import safe_indexing
-from scarce._typing import FloatArray, IntArray, Labels, Rows
+from scarce._typing import CV, FloatArray, Fold, Folds, IntArray, Keywords, Labels, Rows
 from scarce.objectives import Objective
 
 __all__ = ["HonestScores", "takes_times"]
@@ -26,30 +27,34 @@ class Metadata(NamedTuple):
 
     period: Labels | None = None
     groups: Labels | None = None
-    cv: Any = None
+    gains: FloatArray | None = None
+    cv: Folds | None = None
 
     def of(self, rows: IntArray) -> Metadata:
         """Return the metadata of some rows, without the splits, which are of all rows."""
-        period, groups = (None if column is None else column[rows] for column in self[:2])
-        return Metadata(period, groups)
+        return Metadata(*(None if column is None else column[rows] for column in self[:3]))
 
 
-class HonestScores:
+class HonestScores(Method):
     """The part of the template that scores training rows honestly, and chooses thresholds on these scores."""
 
     _cv_parameter: ClassVar[str] = "cv"
     # Kept on the instance for as long as it learns.
     _metadata: Metadata = Metadata()
     _kept_honest_scores: FloatArray | None = None
+    # Where a method has scores of the kind while it learns; what is in a column is the method's own affair.
+    _out_of_fold: FloatArray | None = None
 
-    # True if the method has `_leave_one_out`; a property where that depends on its parameters.
-    _leaves_one_out: Any = False
+    @property
+    def _leaves_one_out(self) -> bool:
+        """True if the method has `_leave_one_out`, at least with its parameters."""
+        return False
 
     def _leave_one_out(self, X: Rows, y: IntArray, rows: IntArray) -> FloatArray:
         """Score these of the training rows, each among all others, without a fit for each. Called after `_fit`."""
         raise NotImplementedError
 
-    def _honest_scores(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+    def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Score the training rows by models that did not see them, in the method's own way. Called after `_fit`."""
         if self._leaves_one_out:
             return self._leave_one_out(X, y, np.arange(len(y)))
@@ -59,7 +64,7 @@ class HonestScores:
         """Return honest scores that cost no further fit, such as out-of-bag ones, or None; NaN for a row without."""
         return None
 
-    def _compute_honest_scores(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+    def _compute_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Return honest scores: the method's own, or cross-fitted ones where groups or splits are given."""
         compute = self._cross_fitted if self._splits_are_given else self._honest_scores
         scores = compute(X, y, sample_weight)
@@ -68,7 +73,7 @@ class HonestScores:
         return scores
 
     def _best_threshold(
-        self: Any,
+        self,
         objective: Objective,
         X: Rows,
         y: IntArray,
@@ -80,7 +85,7 @@ class HonestScores:
         """Return the threshold that is best for an objective on the honest scores of the training rows."""
         honest = self._compute_honest_scores(X, y, sample_weight)
         groups = self._metadata.groups if getattr(objective, "distinct", False) else None
-        columns: dict[str, Any] = {"sample_weight": sample_weight, "gains": gains, "period": period, "groups": groups}
+        columns: Keywords = {"sample_weight": sample_weight, "gains": gains, "period": period, "groups": groups}
         tested = np.isfinite(honest)
         if not tested.all():
             rows = np.flatnonzero(tested)
@@ -88,7 +93,7 @@ class HonestScores:
             columns = {name: _of_rows(column, rows) for name, column in columns.items()}
         return objective.best_threshold(honest, y, **columns).threshold
 
-    def _cross_fitted(self: Any, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
+    def _cross_fitted(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Score rows by models fitted on other folds: the mean over its tests, NaN for a row that is never tested."""
         n_classes = int(y.max()) + 1
         total = np.zeros(len(y) if n_classes == 2 else (len(y), n_classes))
@@ -101,15 +106,15 @@ class HonestScores:
             tests[test] += 1
         return np.divide(total, tests, out=np.full(total.shape, np.nan), where=tests > 0)
 
-    def _splits(self: Any, y: IntArray) -> list[tuple[IntArray, IntArray]]:
+    def _splits(self, y: IntArray) -> list[Fold]:
         """Return the training and the test rows of each fold, rows of one group on the same side."""
         return self._check_splits(self._split(y, self._given_cv), y)
 
-    def _splits_to_learn(self: Any, y: IntArray) -> list[tuple[IntArray, IntArray]]:
+    def _splits_to_learn(self, y: IntArray) -> list[Fold]:
         """Return the folds for what a method chooses while it learns: as above, by the estimator's own splitter."""
         return self._check_splits(self._split(y, self._own_cv), y)
 
-    def _split(self: Any, y: IntArray, cv: Any) -> list[tuple[IntArray, IntArray]]:
+    def _split(self, y: IntArray, cv: Folds | None) -> list[Fold]:
         groups = self._metadata.groups
         if cv is None:
             fewest = int(np.bincount(y).min())
@@ -125,7 +130,7 @@ class HonestScores:
             cv = cv.split(np.empty((len(y), 1)), y, groups, **times)
         return [(np.asarray(train), np.asarray(test)) for train, test in cv]
 
-    def _check_splits(self, splits: list[tuple[IntArray, IntArray]], y: IntArray) -> list[tuple[IntArray, IntArray]]:
+    def _check_splits(self, splits: list[Fold], y: IntArray) -> list[Fold]:
         if any(len(np.unique(y[train])) < len(np.unique(y)) for train, _ in splits):
             raise ValueError(
                 f"The training rows of a fold lack a class, so that {type(self).__name__} cannot be fitted. Use "
@@ -151,13 +156,13 @@ class HonestScores:
         return int(cv) if isinstance(cv, Integral) else 5
 
     @property
-    def _own_cv(self) -> Any:
+    def _own_cv(self) -> Folds | None:
         """The splitter or the splits that the estimator was made with, or None; a number of folds is none."""
         cv = getattr(self, self._cv_parameter, None)
         return None if isinstance(cv, Real | str) else cv
 
     @property
-    def _given_cv(self) -> Any:
+    def _given_cv(self) -> Folds | None:
         """The splitter or the splits that the user gave to `honest_scores`, or those of the estimator."""
         return self._own_cv if self._metadata.cv is None else self._metadata.cv
 
@@ -179,28 +184,36 @@ class HonestScores:
 
     @contextmanager
     def _keeping(
-        self, y: IntArray, period: ArrayLike | None, groups: ArrayLike | None, cv: Any = None
+        self,
+        y: IntArray,
+        period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        gains: FloatArray | None = None,
+        cv: CV = None,
     ) -> Iterator[None]:
         """Keep what comes with the training rows for as long as they are learned from."""
         period, groups = (None if column is None else column_or_1d(column) for column in (period, groups))
         check_consistent_length(y, period, groups)
-        if isinstance(cv, Integral):
+        if isinstance(cv, int | np.integer):
             kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-            cv = kind(int(cv), shuffle=True, random_state=0)
-        self._metadata = Metadata(period, groups, cv)
+            self._metadata = Metadata(period, groups, gains, kind(int(cv), shuffle=True, random_state=0))
+        else:
+            self._metadata = Metadata(period, groups, gains, cv)
         try:
             yield
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._metadata
-            vars(self).pop("_kept_honest_scores", None)
+            for name in ("_kept_honest_scores", "_out_of_fold"):
+                self.__dict__.pop(name, None)
 
 
-def takes_times(cv: Any) -> bool:
+def takes_times(cv: CV) -> bool:
     """Return whether a splitter splits by times, as :class:`~scarce.model_selection.DelayedTimeSplit` does."""
-    return hasattr(cv, "split") and "times" in signature(cv.split).parameters
+    split = getattr(cv, "split", None)
+    return split is not None and "times" in signature(split).parameters
 
 
-def _of_rows(column: Any, rows: IntArray) -> Any:
+def _of_rows(column: ArrayLike | None, rows: IntArray) -> ArrayLike | None:
     # Four gains for all rows are of no row in particular.
     return column if column is None or np.shape(column) == (4,) else safe_indexing(column, rows)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Any
 
 from matplotlib.figure import Figure
+
+from scarce._typing import Keywords
 
 __all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PINK", "RED", "SKY", "STYLE", "to_svg"]
 
@@ -14,7 +15,7 @@ __all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PINK", "RED", "SKY", "STYLE", "to
 BLUE, ORANGE, GREEN, PINK, RED, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#7F7F7F"
 
 # Parameters of matplotlib that the drawings of all pages share; the salt gives the same names on every run.
-STYLE: dict[str, Any] = {
+STYLE: Keywords = {
     "svg.fonttype": "none",
     "svg.hashsalt": "scarce",
     "font.family": "sans-serif",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scarce._messages import listed_rows
-from scarce._typing import BoolArray, FloatArray
+from scarce._typing import BoolArray, FloatArray, MatrixLike
 
 _OUTCOMES = ("tp", "fp", "tn", "fn")
 _FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
@@ -121,7 +119,7 @@ def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
     return table
 
 
-def _by_name(gains: Any) -> FloatArray:
+def _by_name(gains: MatrixLike) -> FloatArray:
     """Return the gains of a frame in the order of `_OUTCOMES`; that of its columns may be another one."""
     try:
         frame = nw.from_native(gains, eager_only=True)

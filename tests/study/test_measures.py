@@ -17,7 +17,7 @@ from sklearn.metrics import (
 from sklearn.utils import Bunch
 
 import scarce.study.compute as compute
-from scarce.datasets import handbook_split
+from scarce.datasets import handbook_split, load
 from scarce.metrics import gmean_score, group_precision_at_k, precision_at_k, profit_score
 from scarce.study import data, load_study
 from scarce.study.compute import compute as compute_cell
@@ -146,6 +146,15 @@ def test_features_can_be_left_out():
         rows_of({"name": "wine", **more}, {"kind": "folds"}, 0) for more in ({}, {"without": ["ash", "hue"]})
     )
     np.testing.assert_array_equal(less.X_train, np.delete(whole.X_train, [2, 10], axis=1))
+
+
+def test_all_rows_that_are_not_fitted_on_can_be_the_test():
+    protocol = {"kind": "shuffle", "test_size": 0.5, "rows": 200, "test_rows": "others"}
+    rows, known = rows_of({"name": "balance"}, protocol, 0), load("balance")
+    assert len(rows.y_train) == 200
+    both = np.vstack((rows.X_train, rows.X_test))
+    np.testing.assert_array_equal(both[np.lexsort(both.T)], known.data[np.lexsort(known.data.T)])
+    assert rows.y_train.sum() + rows.y_test.sum() == known.target.sum()
 
 
 def test_simulated_states_are_drawn_anew_for_each_split():

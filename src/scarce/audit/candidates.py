@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import joblib
-from lightgbm import LGBMClassifier
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
+from scarce._extras import require
+from scarce._typing import Estimator
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Objective
 from scarce.tables import Column, make_encoder
@@ -23,6 +24,7 @@ __all__ = ["MAX_ROWS_FOR_NEIGHBOURS", "Candidate", "make_candidates"]
 # Every query row is compared with every training row, so twice the rows take four times as long.
 MAX_ROWS_FOR_NEIGHBOURS = 100_000
 TREES = 150
+_lightgbm = require("lightgbm", "The audit")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def make_candidates(
     """
 
     def candidate(
-        name: str, description: str, suited_to: Literal["distances", "trees"], effort: int, method: Any
+        name: str, description: str, suited_to: Literal["distances", "trees"], effort: int, method: Estimator
     ) -> Candidate:
         if not isinstance(method, GammaKNN):
             method = TunedThreshold(method, cv=folds)
@@ -123,7 +125,7 @@ def make_candidates(
             "150 small, strongly regularised trees",
             "trees",
             3,
-            LGBMClassifier(
+            _lightgbm.LGBMClassifier(
                 n_estimators=150,
                 learning_rate=0.05,
                 # A handful of positives cannot feed large leaves, and unregularised leaves run away on them.

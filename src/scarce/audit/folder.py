@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import skops.io
@@ -18,6 +17,7 @@ from sklearn.pipeline import Pipeline
 import scarce
 from scarce._errors import AuditError
 from scarce._files import written_whole
+from scarce._typing import Cell, Json
 from scarce._values import plain
 from scarce.tables import Column
 
@@ -38,7 +38,7 @@ class SavedModel:
     pipeline: Pipeline
     columns: list[Column]
     usual: dict[str, Usual]
-    manifest: dict[str, Any]
+    manifest: Json
 
 
 def save(result: Audit, out: Path, *, force: bool = False) -> None:
@@ -58,7 +58,7 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
         _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
 
 
-def _manifest(result: Audit) -> dict[str, Any]:
+def _manifest(result: Audit) -> Json:
     """Return all that is needed to repeat the audit and to use its model."""
     features = result.profile.features
     return {
@@ -120,9 +120,9 @@ def load(path: Path) -> SavedModel:
     return SavedModel(pipeline, columns, usual, manifest)
 
 
-def _read_manifest(file: Path) -> dict[str, Any]:
+def _read_manifest(file: Path) -> Json:
     try:
-        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        manifest: Json = json.loads(file.read_text(encoding="utf-8"))
         manifest["columns"]
     except FileNotFoundError as error:
         raise AuditError(f"There is no {file}; keep the model and its manifest in the same folder.") from error
@@ -131,7 +131,7 @@ def _read_manifest(file: Path) -> dict[str, Any]:
     return manifest
 
 
-def _write_json(file: Path, data: dict[str, Any]) -> None:
+def _write_json(file: Path, data: Json) -> None:
     file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -141,8 +141,8 @@ def _plain(usual: Usual) -> Usual:
     return Usual(values, usual.weights, typical)
 
 
-def _typed(plain: dict[str, Any], kind: str) -> Usual:
-    def read(values: Iterable[Any]) -> list[Any]:
+def _typed(plain: Json, kind: str) -> Usual:
+    def read(values: Iterable[Cell]) -> list[Cell]:
         if kind == "date":
             return [pd.NaT if v is None else pd.Timestamp(v) for v in values]
         return [float("nan") if v is None else v for v in values] if kind == "number" else list(values)

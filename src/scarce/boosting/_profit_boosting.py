@@ -12,7 +12,18 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, GainsLike, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce._typing import (
+    Booster,
+    Calibration,
+    FloatArray,
+    GainsLike,
+    IntArray,
+    Label,
+    MatrixLike,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
 from scarce.explanation import Unit
@@ -155,7 +166,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.loss = loss
@@ -203,7 +214,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         start = 0.0 if self.loss == "logistic" else log_ratio(size @ (sign > 0), size @ (sign < 0)) / 2
         return lambda score: loss(score, sign, size)[1:], start
 
-    def _add_stakes(self, booster: Any, gains: FloatArray, weight: FloatArray) -> float:
+    def _add_stakes(self, booster: Booster, gains: FloatArray, weight: FloatArray) -> float:
         """Add trees for the log-odds of the stakes, and return the constant that these start from."""
         up, down = stakes(gains)
         size = weight * (up + down)
@@ -239,7 +250,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
             score += log_ratio(*stakes(gains[aside]))
         most, best = -np.inf, 1
 
-        def stop(booster: Any) -> bool:
+        def stop(booster: Booster) -> bool:
             nonlocal most, best
             grown = booster.num_trees()
             score[:] += booster.predict(X_aside, raw_score=True, start_iteration=grown - 1, num_iteration=1)

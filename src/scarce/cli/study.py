@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console, Group
@@ -14,6 +14,8 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from scarce._typing import Record
 
 from ._console import make_console
 
@@ -170,7 +172,7 @@ def _report(study: Study, store: Store, out: Path) -> None:
     make_console(WIDTH).print(f"Report, CSV and LaTeX: {folder}", soft_wrap=True, markup=False)
 
 
-def print_study(data: Mapping[str, Any], console: Console) -> None:
+def print_study(data: Record, console: Console) -> None:
     """Print the summary of a study: a line for each method, the verdicts, and what was left out."""
     from scarce.study.report import number, p_text, signed
 
@@ -209,7 +211,7 @@ def print_study(data: Mapping[str, Any], console: Console) -> None:
         console.print(f"{place} failed: {message}", style="red", markup=False)
 
 
-def _differences(data: Mapping[str, Any]) -> Table:
+def _differences(data: Record) -> Table:
     from scarce.study.report import fine, number
 
     title = f"{data['control']} less each other method, average precision"

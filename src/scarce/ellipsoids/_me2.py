@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Keywords, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.ellipsoids._ellipsoids import Ellipsoids
 from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
@@ -155,7 +155,7 @@ class ME2(RareEventClassifier):
         combine: str = "mean",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_local = n_local
@@ -176,7 +176,7 @@ class ME2(RareEventClassifier):
         p = len(self.center_rows_)
         self.mu_, self.lam_ = np.full(p, float(self.mu)), np.full(p, float(self.lam))
         if self.tune is not None and min(p, len(self._negative_rows)) >= 2:
-            shared: dict[str, Any] = {"n_local": self.n_local, "beta": self.beta, "n_jobs": self.n_jobs}
+            shared: Keywords = {"n_local": self.n_local, "beta": self.beta, "n_jobs": self.n_jobs}
             if self.combine == "mean" and self.tune == "global":
                 self.mu_[:], self.lam_[:], self._tuned_threshold = best_pair_by_score(
                     X, y, sample_weight, n_candidates=_ASKED["mean"], n_near=_NEAR, **shared

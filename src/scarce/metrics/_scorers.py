@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from scarce._typing import Estimator, Label, MatrixLike
+from scarce._typing import Estimator, GainsLike, Label, MatrixLike
 from scarce.metrics._decisions import gmean_score, profit_score
 from scarce.metrics._ranking import precision_at_k, recall_at_k, value_at_k
 
@@ -80,7 +80,7 @@ class ProfitScorer:
     def __repr__(self) -> str:
         return "profit_scorer()" if self.pos_label is None else f"profit_scorer(pos_label={self.pos_label!r})"
 
-    def __call__(self, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, gains: Any = None) -> float:
+    def __call__(self, estimator: Estimator, X: MatrixLike, y_true: ArrayLike, gains: GainsLike | None = None) -> float:
         """Return the profit of the estimator's predictions."""
         if gains is None:
             raise ValueError(

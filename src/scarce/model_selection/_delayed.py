@@ -99,7 +99,13 @@ class DelayedTimeSplit(BaseCrossValidator):
         self.step = step
         self.known_positive_groups = known_positive_groups
 
-    def get_n_splits(self, X: MatrixLike = None, y: Any = None, groups: Any = None, times: Any = None) -> int:
+    def get_n_splits(
+        self,
+        X: MatrixLike = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+    ) -> int:
         """Return the number of splits; the arguments are not used."""
         return self.n_splits
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Number, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import contrast, explain_near, voters
@@ -111,7 +111,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         weights: str = "uniform",
         temper: bool = False,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -135,7 +135,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         return log_density - log_density.max(), components
 
     def _votes(
-        self, distance: FloatArray, number: IntArray, log_weights: FloatArray, lightest: Any
+        self, distance: FloatArray, number: IntArray, log_weights: FloatArray, lightest: Number
     ) -> tuple[Neighbors, FloatArray, FloatArray]:
         """Return the neighbours, the logarithms of their votes, and those of the sums of the classes."""
         near = merge_by_number(distance, number)

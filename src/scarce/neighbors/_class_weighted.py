@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-from scarce._typing import Label, Threshold
+from scarce._typing import Calibration, Label, Metric, Threshold
 from scarce.neighbors._gamma import GammaKNN
 
 __all__ = ["ClassWeightedKNN"]
@@ -54,12 +54,12 @@ class ClassWeightedKNN(GammaKNN):
         n_neighbors: int = 3,
         *,
         tie: str = "positive",
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

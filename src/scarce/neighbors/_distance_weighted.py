@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Metric, Threshold
 from scarce.neighbors._base import SEARCH
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote, margin
@@ -89,12 +89,12 @@ class DistanceWeightedKNN(Vote):
         n_neighbors: int = 3,
         *,
         weights: str = "inverse",
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

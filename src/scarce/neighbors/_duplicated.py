@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Metric, Threshold
 from scarce.explanation import Explanation
 from scarce.neighbors._base import (
     ROUNDING,
@@ -87,12 +87,12 @@ class DuplicatedKNN(Vote):
         self,
         n_neighbors: int = 3,
         *,
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, Estimator, FloatArray, IntArray, Keywords, Label, Metric, Number, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import (
@@ -140,7 +140,7 @@ class GammaKNN(RareEventClassifier):
         "metric_transform": [HasMethods(["fit", "transform"]), None],
     }
     _multi_class = True
-    metric_transform: Any = None  # for the special cases among the subclasses, which have no such parameter
+    metric_transform: Estimator = None  # for the special cases among the subclasses, which have no such parameter
     _transformed: ClassVar[tuple[int, ...]] = (1,)  # the classes to which metric_transform applies
     _score_is_ratio = True  # so the share is d⁻ / (d⁻ + γ d⁺)
 
@@ -152,12 +152,12 @@ class GammaKNN(RareEventClassifier):
         gamma_max: float = 1.0,
         threshold: Threshold = "default",
         tie: str = "positive",
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
         n_jobs: int | None = None,
-        metric_transform: Any = None,
-        calibration: str | None = "auto",
+        metric_transform: Estimator = None,
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -179,7 +179,7 @@ class GammaKNN(RareEventClassifier):
                 f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
         plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
-        self.index_: Any = plain
+        self.index_: ClassIndex | TransformedIndex = plain
         if self.metric_transform is not None:
             self.metric_transform_ = self._learn_metric(X, y)
             self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
@@ -195,6 +195,11 @@ class GammaKNN(RareEventClassifier):
             )
 
     @property
+    def _plain(self) -> ClassIndex:
+        """The search without a learned metric."""
+        return self.index_.plain if isinstance(self.index_, TransformedIndex) else self.index_
+
+    @property
     def _positive_order(self) -> int:
         """The number of the k neighbours that must be positive."""
         return self._k // 2 + 1 if self.tie == "negative" else (self._k + 1) // 2
@@ -204,7 +209,7 @@ class GammaKNN(RareEventClassifier):
         """The negative neighbour that must be farther than the deciding positive one."""
         return self._k - self._positive_order + 1
 
-    def _learn_metric(self, X: NDArray, y: IntArray) -> Any:
+    def _learn_metric(self, X: NDArray, y: IntArray) -> Estimator:
         transform = clone(self.metric_transform)
         if "pos_label" in transform.get_params(deep=False):
             transform.set_params(pos_label=1)
@@ -217,7 +222,7 @@ class GammaKNN(RareEventClassifier):
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X, self._k, self._gammas, self.tie)
+            return vote_scores(self._plain, X, self._k, self._gammas, self.tie)
         return self._ratio(self.index_, X, None)
 
     @property
@@ -226,7 +231,7 @@ class GammaKNN(RareEventClassifier):
 
     def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X[rows], self._k, self._gammas, self.tie, rows)
+            return vote_scores(self._plain, X[rows], self._k, self._gammas, self.tie, rows)
         return self._ratio(self.index_, X[rows], rows)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
@@ -244,7 +249,7 @@ class GammaKNN(RareEventClassifier):
         for learn, score in self._folds(fewest).split(order, y[order]):
             rows = order[score]
             index = TransformedIndex(
-                self.index_.plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
+                self._plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
             )
             scores[rows] = self._ratio(index, X[rows], rows)
         return scores
@@ -276,7 +281,7 @@ class GammaKNN(RareEventClassifier):
     def _threshold_range(self) -> tuple[float, float]:
         return 0.0, self._threshold_of(self.gamma_max)
 
-    def _threshold_of(self, gamma: Any) -> float:
+    def _threshold_of(self, gamma: Number) -> float:
         """Return the threshold on the score that stands for γ, a little to the side of the loser of ties."""
         threshold = gamma / (1 + gamma)
         return threshold * (1 + ROUNDING) if self.tie == "negative" else threshold * (1 - ROUNDING)
@@ -284,14 +289,14 @@ class GammaKNN(RareEventClassifier):
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         sizes = self.index_.class_sizes
         if self.gamma is None:
-            self._gammas = best_gammas(self.index_, X, y, self._k, self.gamma_max, self.tie, sample_weight)
+            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight)
         elif self.gamma == "class_ratio":
             self._gammas = _class_ratio(sizes, self.n_features_in_)
         else:
             self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
 
     @property
-    def gamma_(self) -> Any:
+    def gamma_(self) -> Number:
         """The γ in use, one for each class where there are more than two."""
         if not hasattr(self, "threshold_"):
             raise AttributeError("gamma_ is known once the model is fitted.")
@@ -314,7 +319,7 @@ class GammaKNN(RareEventClassifier):
         near = near._replace(distance=near.distance / self.gamma_[near.code])
         return explain_near(self, X, code, near, votes, effects=contrast(self, X, code, self.gamma_), **known)
 
-    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> dict[str, Any]:
+    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> Keywords:
         """Return the effects of the features, given the rows that decided; nothing where these cannot be known."""
         power = additive_power(self.metric, self.p)
         if power is None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Metric
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import ROUNDING, contrast, explain_near, one_fewer, voters
@@ -24,7 +24,7 @@ class Vote(RareEventClassifier):
 
     n_neighbors: int
     # The search, for the methods without such parameters.
-    metric: Any = "minkowski"
+    metric: Metric = "minkowski"
     p: float = 2
     algorithm: str = "auto"
     n_jobs: int | None

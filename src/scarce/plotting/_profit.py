@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from scarce._sweep import check_gains
-from scarce._typing import Estimator, FloatArray, MatrixLike
+from scarce._typing import CV, Axes, Estimator, FloatArray, Keywords, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
@@ -82,7 +82,7 @@ class ProfitCurveDisplay:
         gains: ArrayLike | Gains,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted estimator on test rows; nothing is fitted.
@@ -121,7 +121,7 @@ class ProfitCurveDisplay:
         gains: ArrayLike | Gains,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted estimator from the honest scores of its training rows.
@@ -154,8 +154,8 @@ class ProfitCurveDisplay:
         y: ArrayLike,
         table: ArrayLike,
         sample_weight: ArrayLike | None,
-        ax: Any,
-        style: dict[str, Any],
+        ax: Axes | None,
+        style: Keywords,
     ) -> Self:
         decisions = {}
         if isinstance(model, BayesProfitClassifier):
@@ -181,7 +181,7 @@ class ProfitCurveDisplay:
         thresholds: Mapping[str, float] | None = None,
         decisions: Mapping[str, ArrayLike] | None = None,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of given scores.
@@ -223,7 +223,7 @@ class ProfitCurveDisplay:
         )
         return cls(curve, references)._add_references()
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it.
 
         Parameters
@@ -311,8 +311,8 @@ class ProfitMenuDisplay:
         values: Iterable[float],
         *,
         constant: str = "zeta",
-        cv: Any = 5,
-        axes: Any = None,
+        cv: CV = 5,
+        axes: Sequence[Axes] | None = None,
     ) -> Self:
         """Make the menu of training rows, by cross-validation, and draw it.
 
@@ -323,7 +323,7 @@ class ProfitMenuDisplay:
         menu = profit_menu(estimator, X, y, gains, values, constant=constant, cv=cv)
         return cls(menu, "ζ" if constant == "zeta" else constant).plot(axes)
 
-    def plot(self, axes: Any = None) -> Self:
+    def plot(self, axes: Sequence[Axes] | None = None) -> Self:
         """Draw it.
 
         Parameters

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 from sklearn.utils import column_or_1d
 
-from scarce._typing import Estimator, FloatArray, Label, MatrixLike
+from scarce._typing import Axes, Estimator, FloatArray, Label, MatrixLike
 from scarce.metrics import calibration_bins
 from scarce.plotting._display import AxesDisplay, pyplot
 
@@ -96,7 +96,7 @@ class ReliabilityDisplay(AxesDisplay):
         confidence: float = 0.95,
         log: bool = False,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the probabilities of a fitted classifier for rows that it did not see.
@@ -153,7 +153,7 @@ class ReliabilityDisplay(AxesDisplay):
         pos_label: Label | None = None,
         log: bool = False,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw probabilities of the positive class, from any model.

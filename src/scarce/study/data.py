@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, Frame, IntArray, Json, Record
 from scarce.datasets import handbook_split, load, load_keel_folds
 
 from .probabilities import draw_probabilities
@@ -54,7 +54,7 @@ class Rows(NamedTuple):
     n_groups: int = 0
 
 
-def rows_of(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+def rows_of(set_: Record, protocol: Record, split: int) -> Rows:
     """Return the rows of a split, which depend on the arguments alone; missing values become the training median."""
     rows = _split(set_, protocol, split)
     if not (np.isnan(rows.X_train).any() or np.isnan(rows.X_test).any()):
@@ -65,13 +65,13 @@ def rows_of(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) ->
     return rows._replace(X_train=train, X_test=test)
 
 
-def _split(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+def _split(set_: Record, protocol: Record, split: int) -> Rows:
     if "sha256" in set_:
         return _encoded(json.dumps(set_, sort_keys=True), json.dumps(protocol, sort_keys=True), split)
     return _unencoded(set_, protocol, split)
 
 
-def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
     name, kind = set_["name"], protocol["kind"]
     if name in _DRAWN:
         return _drawn(json.dumps(set_, sort_keys=True), split)
@@ -94,7 +94,9 @@ def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int)
     if len(train) > limits.get("rows", len(train)):
         train = _some(train, y, limits["rows"], split)
         note = f"{len(train):,} training rows"
-    if len(test) > limits.get("test_rows", len(test)):
+    if limits.get("test_rows") == "others":
+        test = np.setdiff1d(np.arange(len(y)), train)
+    elif len(test) > limits.get("test_rows", len(test)):
         test = _some(test, y, limits["test_rows"], split)
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
     if "negatives" in set_:
@@ -105,7 +107,7 @@ def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int)
     return rows if gains is None else rows._replace(gains_train=gains[train], gains_test=gains[test])
 
 
-def describe_file(path: Path, target: str, positive: str | None) -> tuple[dict[str, Any], list[str]]:
+def describe_file(path: Path, target: str, positive: str | None) -> tuple[Json, list[str]]:
     """Return the set that a file of the user's stands for, and the columns that are not learned from, with reasons.
 
     The contents of the file are part of what the set is, and so are the types of its columns.
@@ -152,7 +154,7 @@ def _fewer_negatives(train: IntArray, y: NDArray[Any], most: int, seed: int) -> 
     return np.sort(np.concatenate([positive, kept]))
 
 
-def _payments_from(set_: Mapping[str, Any], split: int) -> Rows:
+def _payments_from(set_: Record, split: int) -> Rows:
     """Return the Handbook's split from a start day; the number of the split is a seed alone."""
     bunch, customers, days = _payments()
     train, test = handbook_split(bunch.frame, set_["start"])
@@ -185,7 +187,7 @@ def _keel(name: str) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
+def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]:
     set_ = json.loads(described)
     if "sha256" in set_:
         from scarce.tables import conform
@@ -206,7 +208,7 @@ def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
     return bunch.data[:, kept], bunch.target, gains
 
 
-def _read(path: Path, target: str, positive: str | None) -> tuple[Any, NDArray[np.int64]]:
+def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray[np.int64]]:
     """Return a table as it was read, and its outcomes: 1, 0, and -1 where one is unknown."""
     from scarce.tables import TableError, read_table, read_target
 
@@ -217,7 +219,7 @@ def _read(path: Path, target: str, positive: str | None) -> tuple[Any, NDArray[n
         raise TableError(f"{path}: {error}") from error
 
 
-def _columns(set_: Mapping[str, Any]) -> list[Column]:
+def _columns(set_: Record) -> list[Column]:
     from scarce.tables import Column
 
     return [Column(c["name"], c["kind"], distinct=c["distinct"], date_format=c["date_format"]) for c in set_["columns"]]

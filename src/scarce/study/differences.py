@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, Json, Record
 
 from .spec import Method, Study
 from .statistics import bootstrap_clusters, win_tie_loss
@@ -19,7 +19,7 @@ __all__ = ["differences_of", "judge_difference", "judge_level"]
 METRIC = "ap"
 
 
-def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[dict[str, Any]]:
+def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
     """Compare the control with every other method, on each group of sets and on each large set.
 
     The sets of a group that come from several source tables are compared by one figure each, and whole source tables
@@ -32,7 +32,7 @@ def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[dict[str,
         "place", "sets", "against", the means "ours" and "theirs", their "difference", "low" and "high" (None without
         an interval), "drawn" and the "record".
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
+    groups: dict[str, list[Record]] = {}
     for set_ in study.sets:
         if "group" in set_:
             groups.setdefault(set_["group"], []).append(set_)
@@ -57,11 +57,11 @@ def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[dict[str,
 
 def _compare(
     place: str,
-    sets: Sequence[Mapping[str, Any]],
+    sets: Sequence[Record],
     ours: Method,
     theirs: Method,
     cells: Mapping[tuple[str, str], Sequence[Stored]],
-) -> dict[str, Any]:
+) -> Json:
     both = [set_ for set_ in sets if all((m.column, set_["label"]) in cells for m in (ours, theirs))]
     if not both:
         return {}
@@ -92,16 +92,16 @@ def _compare(
     }
 
 
-def _is_large(set_: Mapping[str, Any]) -> bool:
+def _is_large(set_: Record) -> bool:
     """Return whether a set is split by time or as it is distributed, or not all of its rows are used."""
     return any(key in set_ for key in ("start", "train_rows", "rows"))
 
 
-def _figures(method: Method, sets: Sequence[Mapping[str, Any]], cells: Any) -> FloatArray:
+def _figures(method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
     return np.array([fmean(cell.figures[METRIC] for cell in cells[method.column, set_["label"]]) for set_ in sets])
 
 
-def _resamples(method: Method, sets: Sequence[Mapping[str, Any]], cells: Any) -> FloatArray:
+def _resamples(method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
     """Return the mean of the resampled figures over sets, and within a set over seeds."""
     by_set = []
     for set_ in sets:
@@ -112,7 +112,7 @@ def _resamples(method: Method, sets: Sequence[Mapping[str, Any]], cells: Any) ->
     return np.mean(by_set, axis=0)
 
 
-def judge_difference(claim: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def judge_difference(claim: Record, rows: Sequence[Record]) -> Json | None:
     """Judge whether a method is better than another, or at most `margin` worse, by the interval of the difference.
 
     One of the two is the control.
@@ -132,14 +132,14 @@ def judge_difference(claim: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     return {"verdict": verdict, "difference": row["difference"], "p": None, "detail": describe(row)}
 
 
-def _reversed(row: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _reversed(row: Record | None) -> Record | None:
     if row is None or row["low"] is None:
         return row
     swapped = {"ours": row["theirs"], "theirs": row["ours"], "difference": -row["difference"]}
     return {**row, **swapped, "low": -row["high"], "high": -row["low"]}
 
 
-def judge_level(claim: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def judge_level(claim: Record, rows: Sequence[Record]) -> Json | None:
     """Judge whether the mean of the control on a group of sets reaches a level."""
     row = next((r for r in rows if r["place"] == claim["group"]), None)
     if row is None or row["sets"] < row["of"]:
@@ -149,7 +149,7 @@ def judge_level(claim: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> 
     return {"verdict": verdict, "difference": row["ours"] - claim["at_least"], "p": None, "detail": detail}
 
 
-def describe(row: Mapping[str, Any]) -> str:
+def describe(row: Record) -> str:
     """Write a difference with its interval."""
     return (
         f"{row['ours']:.4f} and {row['theirs']:.4f} on {row['sets']} of {row['of']} sets, 95 % interval "

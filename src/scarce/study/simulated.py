@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, Keywords
 from scarce.datasets import OIL_STATES, make_oil_rows, make_transactions
 
 __all__ = ["draw_flow", "draw_payments"]
@@ -33,8 +33,8 @@ def draw_flow(
 def draw_payments(
     seed: int,
     *,
-    gains: dict[str, Any] | None = None,
-    judged: dict[str, Any] | None = None,
+    gains: Keywords | None = None,
+    judged: Keywords | None = None,
     rows: int = 60_000,
     **_: Any,
 ) -> tuple[Any, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from scarce._errors import TableError
+from scarce._typing import Cell
 
 __all__ = ["MISSING", "NAMED_AS_CODE", "Column", "Kind", "Role", "cell_text", "conform", "infer_column"]
 
@@ -164,7 +165,7 @@ def _typed(values: pd.Series, column: Column) -> pd.Series:
     return text.fillna(MISSING).astype(str)
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: Cell) -> str:
     """Return a cell as a person would write it: 1.0 as 1."""
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return str(int(value)) if whole else str(value)

@@ -8,7 +8,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from scarce._sklearn import StrOptions
-from scarce._typing import FloatArray, Label, RandomState, Threshold
+from scarce._typing import (
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Threshold,
+    TopK,
+)
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import grow_tree
 from scarce.trees._ranking_base import CRITERIA, DEPTH, TOP_K, RankingTree
@@ -105,14 +114,14 @@ class APTree(RankingTree):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
-        top_k: int | float | None = None,
+        top_k: TopK = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.criterion = criterion

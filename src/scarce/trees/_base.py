@@ -13,7 +13,17 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from scarce._sklearn import Interval, RealNotInt, StrOptions
-from scarce._typing import BoolArray, FloatArray, IntArray, MatrixLike, RandomState, Rows
+from scarce._typing import (
+    BoolArray,
+    CategoricalFeatures,
+    FloatArray,
+    IntArray,
+    MatrixLike,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    TopK,
+)
 from scarce.base import RareEventClassifier
 from scarce.trees._engine import CRITERIA, Columns, Graph, LeafScores, Rule, count_categories, encode_columns
 
@@ -54,11 +64,11 @@ class TreeClassifier(RareEventClassifier):
     max_leaf_depth: int | None
     min_samples_leaf: int
     min_gain: float
-    max_features: Any
+    max_features: MaxFeatures
     max_bins: int | None
-    categorical_features: Any
+    categorical_features: CategoricalFeatures
     random_state: RandomState
-    top_k: Any = None  # a parameter of the trees that can be grown for a review budget
+    top_k: TopK = None  # a parameter of the trees that can be grown for a review budget
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
@@ -122,7 +132,7 @@ class TreeClassifier(RareEventClassifier):
             n_features = d
         elif self.max_features == "sqrt":
             n_features = max(1, int(np.sqrt(d)))
-        elif isinstance(self.max_features, Integral):
+        elif isinstance(self.max_features, int | np.integer):
             n_features = min(int(self.max_features), d)
         else:
             n_features = max(1, int(float(self.max_features) * d))

@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce._typing import (
+    BoolArray,
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    IntArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.explanation import Unit
 from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
@@ -164,6 +175,8 @@ class ProfitForest(ProfitTrees, TreeForest):
     stakes_: GrownTree | None
 
     _tree_class = ProfitTree
+    _out_of_fold: FloatArray  # while it learns: steps and log-odds of rows by trees that had not seen them
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ProfitTrees._parameter_constraints,
         **TreeForest._parameter_constraints,
@@ -184,14 +197,14 @@ class ProfitForest(ProfitTrees, TreeForest):
         max_depth: int | None = None,
         min_samples_leaf: int = 10,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = 0.2,
+        max_features: MaxFeatures = 0.2,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         max_samples: float = 1.0,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators

@@ -9,7 +9,17 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from scarce._sklearn import Interval, RealNotInt
-from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce._typing import (
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    IntArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import Graph
 from scarce.trees._profit_base import ProfitTrees
@@ -111,12 +121,12 @@ class ProfitTree(ReadableTree, ProfitTrees):
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
         prune: float | None = None,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.criterion = criterion

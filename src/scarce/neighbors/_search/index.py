@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Keywords, Metric
 from scarce.neighbors._search._kernels_index import nearest_exactly
 
 __all__ = ["ClassIndex"]
@@ -41,7 +41,7 @@ class ClassIndex:
     """
 
     def __init__(
-        self, metric: Any = "minkowski", p: float = 2, algorithm: str = "auto", n_jobs: int | None = None
+        self, metric: Metric = "minkowski", p: float = 2, algorithm: str = "auto", n_jobs: int | None = None
     ) -> None:
         self.metric = metric
         self.p = p
@@ -138,12 +138,12 @@ class ClassIndex:
             self._engines[code] = engine.fit(X)
         return self._engines[code]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         # Engines are rebuilt from the rows when asked: search trees cannot be stored without running code.
         return {**self.__dict__, "_engines": {}}
 
 
-def choose_algorithm(n_rows: int, n_features: int, metric: Any = "minkowski") -> str:
+def choose_algorithm(n_rows: int, n_features: int, metric: Metric = "minkowski") -> str:
     """Return the engine that was measured fastest for this number of rows and features.
 
     A tree's advantage fades with the dimension: it needs about 2.5 times as many rows for each further feature

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import Estimator, FloatArray, IntArray
 from scarce.neighbors._search.index import ClassIndex
 
 
@@ -25,7 +24,7 @@ class TransformedIndex:
         The classes concerned.
     """
 
-    def __init__(self, plain: ClassIndex, transform: Any, codes: Container[int]) -> None:
+    def __init__(self, plain: ClassIndex, transform: Estimator, codes: Container[int]) -> None:
         self.plain = plain
         self.transform = transform
         self._made = [
