@@ -11,15 +11,16 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from scarce._messages import fewest_of_a_class
 from scarce._method import Method
 from scarce._sklearn import safe_indexing
-from scarce._typing import CV, FloatArray, Fold, Folds, IntArray, Keywords, Labels, Rows
+from scarce._typing import CV, FloatArray, Fold, Folds, IntArray, Keywords, Labels, RandomState, Rows
 from scarce.objectives import Objective
 
-__all__ = ["HonestScores", "takes_times"]
+__all__ = ["HonestScores", "fewest_groups", "takes_times"]
 
 
 class Metadata(NamedTuple):
@@ -117,13 +118,11 @@ class HonestScores(Method):
     def _split(self, y: IntArray, cv: Folds | None) -> list[Fold]:
         groups = self._metadata.groups
         if cv is None:
-            fewest = int(np.bincount(y).min())
-            if fewest < 2:
-                raise ValueError(
-                    f"Choosing a threshold or a calibration for {self!r} needs at least two rows of each class, since "
-                    "a row is scored by a model that did not see it. Give more rows, or the threshold as a number and "
-                    "calibration=None."
-                )
+            fewest = fewest_of_a_class(
+                y,
+                f"Choosing a threshold or a calibration for {self!r}",
+                "the threshold as a number and calibration=None",
+            )
             cv = self._folds(fewest) if groups is None else self._group_folds(y, groups)
         if hasattr(cv, "split"):
             times = {"times": self._metadata.period} if takes_times(cv) else {}
@@ -142,13 +141,34 @@ class HonestScores(Method):
         return StratifiedKFold(min(self._n_folds, fewest), shuffle=True, random_state=0)
 
     def _group_folds(self, y: IntArray, groups: Labels) -> StratifiedGroupKFold:
-        fewest = min(len(np.unique(groups[y == code])) for code in np.unique(y))
+        fewest = fewest_groups(y, groups)
         if fewest < 2:
             raise ValueError(
                 "Honest scores by groups need rows of each class in at least two groups. Leave groups out, or give the "
                 "threshold as a number."
             )
         return StratifiedGroupKFold(min(self._n_folds, fewest), shuffle=True, random_state=0)
+
+    def _set_aside(self, y: IntArray, n_aside: int, random_state: RandomState, use: str, way_out: str) -> Fold:
+        """Return the rows to learn from, and about `n_aside` others to judge by; both have rows of each class.
+
+        Rows of one group are on the same side.
+        """
+        fewest_of_a_class(y, use, way_out)
+        n_aside = min(max(2, n_aside), len(y) - 2)
+        groups = self._metadata.groups
+        if groups is None:
+            train, aside = train_test_split(np.arange(len(y)), test_size=n_aside, stratify=y, random_state=random_state)
+            return train, aside
+        n_folds = min(round(len(y) / n_aside), fewest_groups(y, groups))
+        folds = StratifiedGroupKFold(max(2, n_folds), shuffle=True, random_state=random_state)
+        for train, aside in folds.split(y, y, groups):
+            if len(np.unique(y[train])) == len(np.unique(y[aside])) == len(np.unique(y)):
+                return train, aside
+        raise ValueError(
+            f"{use} needs rows of each class in at least two groups, of which one is set aside. Leave groups out, or "
+            f"{way_out}."
+        )
 
     @property
     def _n_folds(self) -> int:
@@ -194,6 +214,8 @@ class HonestScores(Method):
         """Keep what comes with the training rows for as long as they are learned from."""
         period, groups = (None if column is None else column_or_1d(column) for column in (period, groups))
         check_consistent_length(y, period, groups)
+        if groups is not None:
+            groups = np.unique(groups, return_inverse=True)[1]  # names may be long texts
         if isinstance(cv, int | np.integer):
             kind = StratifiedKFold if groups is None else StratifiedGroupKFold
             self._metadata = Metadata(period, groups, gains, kind(int(cv), shuffle=True, random_state=0))
@@ -206,6 +228,11 @@ class HonestScores(Method):
             del self._metadata
             for name in ("_kept_honest_scores", "_out_of_fold"):
                 self.__dict__.pop(name, None)
+
+
+def fewest_groups(y: IntArray, groups: Labels) -> int:
+    """Return the number of groups with rows of a class, of the class that has fewest."""
+    return min(len(np.unique(groups[y == code])) for code in np.unique(y))
 
 
 def takes_times(cv: CV) -> bool:

@@ -16,6 +16,7 @@ from scarce._explains import Explains
 from scarce._honest import takes_times
 from scarce._probabilities import Probabilities
 from scarce._sklearn import check_sample_weight
+from scarce._sweep import gains_at
 from scarce._typing import CV, FloatArray, GainsLike, IntArray, Labels, MatrixLike, Rows
 from scarce.objectives import Budget, Objective, Profit, get_objective
 
@@ -106,7 +107,7 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        table = gains(X) if callable(gains) else gains
+        table = None if gains is None else gains_at(gains, X)
         X, target, weight = self._start(X, y, sample_weight)
         learned = self._gains_to_learn(table, len(target))
         # A method that learns from gains uses them; of the objectives Profit alone takes them too.
@@ -143,7 +144,7 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
             where it takes them. A row that is tested several times has the mean of its scores; one that is never
             tested, such as the earliest in a split by time, has NaN.
         """
-        table = gains(X) if callable(gains) else gains
+        table = None if gains is None else gains_at(gains, X)
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:

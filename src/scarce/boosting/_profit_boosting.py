@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
@@ -237,10 +236,8 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         return start
 
     def _best_number_of_trees(self, X: Rows, y: IntArray, weight: FloatArray, patience: int) -> int:
-        if np.bincount(y).min() < 2:
-            raise ValueError("Early stopping sets rows aside, and needs at least two rows of each class.")
-        size = max(2, round(self.validation_fraction * len(y)))  # at least one row of each class
-        train, aside = train_test_split(np.arange(len(y)), test_size=size, stratify=y, random_state=self.random_state)
+        n_aside = round(self.validation_fraction * len(y))
+        train, aside = self._set_aside(y, n_aside, self.random_state, "Early stopping", "set n_iter_no_change=None")
         X_aside, gains = X[aside], self._gains
         worth = weight[aside] * gain_of_flagging(gains[aside], y[aside])
         derivatives, start = self._to_descend(y[train], gains[train], weight[train])

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
 from scarce._typing import Calibration, Estimator, FloatArray, IntArray, Keywords, Label, Metric, Number, Threshold
 from scarce.base import RareEventClassifier
@@ -237,12 +238,7 @@ class GammaKNN(RareEventClassifier):
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._leaves_one_out:
             return super()._honest_scores(X, y, sample_weight)
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored under a metric "
-                "that was learned without it. Give more rows, or the threshold as a number."
-            )
+        fewest = fewest_of_a_class(y, f"Choosing γ for {self!r}", "the threshold as a number")
         scores = np.empty(len(y))
         # Folds by contents, not by position: scores must not depend on the order of the rows.
         order = np.lexsort((y, *X.T[::-1]))
@@ -289,7 +285,8 @@ class GammaKNN(RareEventClassifier):
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         sizes = self.index_.class_sizes
         if self.gamma is None:
-            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight)
+            splits = None if self._metadata.groups is None else self._splits_to_learn(y)
+            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
         elif self.gamma == "class_ratio":
             self._gammas = _class_ratio(sizes, self.n_features_in_)
         else:

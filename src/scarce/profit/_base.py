@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scarce._sweep import check_gains
+from scarce._sweep import check_gains, gains_at
 from scarce._typing import FloatArray, GainsLike, MatrixLike, Rows
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
@@ -49,7 +49,7 @@ class ProfitClassifier(RareEventClassifier):
         """Return the profit of the predictions; without gains, the accuracy."""
         if gains is None:
             return float(super().score(X, y, sample_weight))
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         predicted = self._predict_for_profit(X, table)
         return profit_score(y, predicted, table, pos_label=self.pos_label_, sample_weight=sample_weight)
 
@@ -75,4 +75,4 @@ class ProfitClassifier(RareEventClassifier):
 
 def gains_of_rows(gains: GainsLike, X: MatrixLike, n_samples: int) -> FloatArray:
     """Return the gains of rows that are to be predicted."""
-    return check_gains(gains(X) if callable(gains) else gains, n_samples)
+    return check_gains(gains_at(gains, X), n_samples)

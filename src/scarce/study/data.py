@@ -196,6 +196,7 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
         known = np.flatnonzero(y >= 0)
         return conform(frame, _columns(set_)).iloc[known], y[known], None
     bunch = load(set_["name"], positive=set_.get("positive"))
+    first = slice(set_.get("first_rows"))
     gains = None
     if "gains" in set_:
         import pandas as pd
@@ -205,7 +206,7 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
     kept = [j for j, name in enumerate(bunch.feature_names) if name not in set_.get("without", ())]
-    return bunch.data[:, kept], bunch.target, gains
+    return bunch.data[first][:, kept], bunch.target[first], None if gains is None else gains[first]
 
 
 def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray[np.int64]]:

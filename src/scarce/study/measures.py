@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import confusion_matrix, log_loss
 
 from scarce._typing import Estimator, FloatArray, IntArray
 from scarce.metrics import group_precision_at_k, profit_score
@@ -15,6 +15,7 @@ from scarce.metrics import group_precision_at_k, profit_score
 from .data import Rows
 from .probabilities import LABELS_OF_PROBABILITIES, measure_probabilities, probabilities_of
 from .resamples import resampled_precisions
+from .stakes import LABELS_OF_STAKES, lost_with_any_stakes, lost_with_own_stakes
 
 __all__ = ["LABELS", "MEASURES", "lower_is_better"]
 
@@ -44,10 +45,12 @@ LABELS = {
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
     "search_f1": "F1 on the rows that guide the search",
+    **LABELS_OF_STAKES,
     **LABELS_OF_PROBABILITIES,
 }
 _LOWER_IS_BETTER = {
     *("error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"),
+    *LABELS_OF_STAKES,
     *LABELS_OF_PROBABILITIES,
 }
 # Precision at k: k is a percentage of the number of positives, or of all rows.
@@ -180,6 +183,23 @@ def _money(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     return {**_decisions(model, rows, called), "profit": profit, "gap": gap, "gained": gained}
 
 
+def _stakes(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
+    assert called.scores is not None
+    if rows.gains_test is None:
+        raise ValueError("The set has no gains.")
+    positive = np.asarray(called.scores)
+    return {
+        **_decisions(model, rows, called),
+        "lost with own stakes": float(lost_with_own_stakes(rows.y_test, rows.gains_test, positive).mean()),
+        "lost with any stakes": float(lost_with_any_stakes(rows.y_test, rows.gains_test, positive).mean()),
+        "log_loss": float(log_loss(rows.y_test, np.clip(positive, 1e-6, 1 - 1e-6))),
+    }
+
+
+def _call_chance(model: Estimator, rows: Rows) -> Called:
+    return Called(model.predict(rows.X_test), model.predict_proba(rows.X_test)[:, 1])
+
+
 def _call_probabilities(model: Estimator, rows: Rows) -> Called:
     return Called(model.predict(rows.X_test), probabilities_of(model, rows.X_train, rows.y_train, rows.X_test))
 
@@ -211,4 +231,5 @@ MEASURES = {
     "confusion": Measure(_labels, _confusion),
     "probabilities": Measure(_call_probabilities, _probabilities),
     "money": Measure(_labels_for_money, _money),
+    "stakes": Measure(_call_chance, _stakes),
 }

@@ -254,7 +254,14 @@ class ProfitForest(ProfitTrees, TreeForest):
         weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
         self._rate = float(weight @ positive / weight.sum())
         half = (self.n_features_in_ + 1) // 2
-        boosted, by_others = boost_in_turn(data, self.n_boosted, half, seed=self._tree_seeds[0], n_jobs=self.n_jobs)
+        boosted, by_others = boost_in_turn(
+            data,
+            self.n_boosted,
+            half,
+            groups=self._metadata.groups,
+            seed=self._tree_seeds[0],
+            n_jobs=self.n_jobs,
+        )
         self._out_of_fold = np.column_stack((self._out_of_bag_steps(data.X), by_others))
         found = fit_path_weights(self._out_of_fold, positive, weight)
         self.path_weights_, self.boosted_weight_ = found.weight[:N_SIZES], float(found.weight[N_SIZES:].sum())
@@ -265,6 +272,13 @@ class ProfitForest(ProfitTrees, TreeForest):
         self.boosted_ = [
             GrownTree(tree.graph, constant_scores(self.boosted_weight_ * tree.scores.value)) for tree in boosted.trees
         ]
+
+    def _in_bag(self, n: int, seed: int) -> FloatArray:
+        if self._metadata.groups is None:
+            return super()._in_bag(n, seed)
+        # Whole groups are drawn, so that rows out of the bag have steps by trees that saw nothing of their group.
+        names, group = np.unique(self._metadata.groups, return_inverse=True)
+        return super()._in_bag(len(names), seed)[group]
 
     def _steps(self, tree: GrownTree) -> FloatArray:
         """Return how the log-odds of the class change on the way to each leaf, by the size of nodes."""

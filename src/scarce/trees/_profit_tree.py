@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from scarce._sklearn import Interval, RealNotInt
 from scarce._typing import (
@@ -152,11 +151,8 @@ class ProfitTree(ReadableTree, ProfitTrees):
         return _scored(self._grow_graph(data, seed))
 
     def _pruned(self, data: TreeData, y: IntArray, seed: int) -> GrownTree:
-        if np.bincount(y).min() < 2:
-            raise ValueError("prune sets rows aside, and needs at least two rows of each class.")
-        n_aside = max(2, round(self.prune * len(y)))  # type: ignore[operator]
-        n_aside = min(n_aside, len(y) - 2)  # one row of each class on both sides
-        _, aside = train_test_split(np.arange(len(y)), test_size=n_aside, stratify=y, random_state=seed)
+        n_aside = round(self.prune * len(y))  # type: ignore[operator]
+        _, aside = self._set_aside(y, n_aside, seed, f"prune={self.prune!r}", "set prune=None")
         left = data.stats.copy()
         left[aside] = 0
         graph = self._grow_graph(data._replace(stats=left), seed)
