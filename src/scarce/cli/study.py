@@ -199,6 +199,8 @@ def print_study(data: Record, console: Console) -> None:
             star, style = ("★ ", "bold") if column["mean"] == best else ("  ", None)
             shown.add_row(star + escape(column["column"]), *cells[: len(titles)], style=style)
         console.print(shown)
+    if data["differences"]:
+        console.print(_differences(data))
     for claim in data["claims"]:
         where = f" ({claim['scaling']})" if claim["scaling"] else ""
         style = VERDICTS.get(claim["verdict"], "yellow")
@@ -207,6 +209,22 @@ def print_study(data: Record, console: Console) -> None:
         console.print(f"Erratum {erratum['id']}: {erratum['text']}", style="dim", markup=False)
     for place, message in list(data["failures"].items())[:5]:
         console.print(f"{place} failed: {message}", style="red", markup=False)
+
+
+def _differences(data: Record) -> Table:
+    from scarce.study.report import fine, number
+
+    title = f"{data['control']} less each other method, average precision"
+    shown = Table("where", "against", title=title, title_justify="left", box=None)
+    for name in ("ours", "theirs", "difference", "95 % interval", "win/tie/loss"):
+        shown.add_column(name, justify="right")
+    for row in data["differences"]:
+        place = row["place"] + (f", {row['sets']} of {row['of']} sets" if row["of"] > 1 else "")
+        interval = "" if row["low"] is None else f"{fine(row['low'])} to {fine(row['high'])}"
+        figures = (number(row["ours"]), number(row["theirs"]), fine(row["difference"]))
+        record = "/".join(map(str, row["record"]))
+        shown.add_row(escape(place), escape(row["against"]), *figures, interval, record)
+    return shown
 
 
 @contextmanager

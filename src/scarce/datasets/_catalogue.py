@@ -7,6 +7,7 @@ import difflib
 from scarce._errors import UserError
 
 from ._handbook import HANDBOOK
+from ._ieee_cis import IEEE_CIS
 from ._keel_counts import KEEL_COUNTS
 from ._parse import Layout, LibSVM
 from ._records import Record, Source, Wheel
@@ -344,6 +345,7 @@ _OTHERS = (
         aside=("C_FP", "C_FN", "C_TP", "C_TN"),
     ),
     HANDBOOK,
+    IEEE_CIS,
 )
 
 CATALOGUE: dict[str, Record] = {

@@ -16,7 +16,7 @@ from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, Frame, IntArray, Json, Record
-from scarce.datasets import load, load_keel_folds
+from scarce.datasets import handbook_split, load, load_keel_folds
 
 from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
@@ -37,6 +37,8 @@ class Rows(NamedTuple):
     """Training rows and test rows; `gains` are amounts of money where there are any.
 
     Models decide on test rows with `gains_test`; what they earn is counted with `gains_judged`, where that differs.
+    `groups_test` and `days_test` are the customers, numbered from 0 to `n_groups` - 1, and the days of test rows that
+    are payments.
     """
 
     X_train: FloatArray
@@ -47,6 +49,9 @@ class Rows(NamedTuple):
     gains_test: FloatArray | None = None
     gains_judged: FloatArray | None = None
     note: str = ""
+    groups_test: IntArray | None = None
+    days_test: IntArray | None = None
+    n_groups: int = 0
 
 
 def rows_of(set_: Record, protocol: Record, split: int) -> Rows:
@@ -74,6 +79,8 @@ def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
         folds = _keel(name)
         if folds is not None:
             return Rows(*folds[split % 5])
+    if "start" in set_:
+        return _payments_from(set_, split)
     X, y, gains = _table(json.dumps(set_, sort_keys=True))
     note = "folds of our own, since those of KEEL are not a partition" if kind == "keel" else ""
     if "train_rows" in set_:
@@ -83,14 +90,17 @@ def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
         train, test = list(folds_of.split(X, y))[split % 5]
     else:
         [(train, test)] = StratifiedShuffleSplit(1, test_size=protocol["test_size"], random_state=split).split(X, y)
-    if len(train) > protocol.get("rows", len(train)):
-        train = _some(train, y, protocol["rows"], split)
+    limits = {**protocol, **set_}
+    if len(train) > limits.get("rows", len(train)):
+        train = _some(train, y, limits["rows"], split)
         note = f"{len(train):,} training rows"
-    if protocol.get("test_rows") == "others":
+    if limits.get("test_rows") == "others":
         test = np.setdiff1d(np.arange(len(y)), train)
-    elif len(test) > protocol.get("test_rows", len(test)):
-        test = _some(test, y, protocol["test_rows"], split)
+    elif len(test) > limits.get("test_rows", len(test)):
+        test = _some(test, y, limits["test_rows"], split)
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
+    if "negatives" in set_:
+        train = _fewer_negatives(train, y, set_["negatives"], split)
     if "train_ir" in set_:
         train = _thin(train, y, set_["train_ir"], split)
     rows = Rows(safe_indexing(X, train), y[train], safe_indexing(X, test), y[test], note=note)
@@ -139,6 +149,31 @@ def _thin(train: IntArray, y: NDArray[Any], ratio: float, seed: int) -> IntArray
     return np.sort(np.concatenate([kept, negative]))
 
 
+def _fewer_negatives(train: IntArray, y: NDArray[Any], most: int, seed: int) -> IntArray:
+    """Keep all positives, and draw as many negatives as are allowed, where there are more."""
+    positive, negative = train[y[train] == 1], train[y[train] == 0]
+    kept = np.random.default_rng(seed).permutation(negative)[:most]
+    return np.sort(np.concatenate([positive, kept]))
+
+
+def _payments_from(set_: Record, split: int) -> Rows:
+    """Return the Handbook's split from a start day; the number of the split is a seed alone."""
+    bunch, customers, days = _payments()
+    train, test = handbook_split(bunch.frame, set_["start"])
+    if "negatives" in set_:
+        train = _fewer_negatives(train, bunch.target, set_["negatives"], split)
+    X, y = bunch.data, bunch.target
+    rows = Rows(X[train], y[train], X[test], y[test])
+    return rows._replace(groups_test=customers[test], days_test=days[test], n_groups=int(customers.max()) + 1)
+
+
+@lru_cache(maxsize=1)
+def _payments() -> tuple[Any, IntArray, IntArray]:
+    bunch = load("handbook-payments")
+    customers = np.unique(bunch.groups, return_inverse=True)[1]
+    return bunch, customers, bunch.times.astype("datetime64[D]").astype(np.int64)
+
+
 @lru_cache(maxsize=2)
 def _drawn(described: str, split: int) -> Rows:
     set_ = json.loads(described)
@@ -172,7 +207,8 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
 
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
-    return bunch.data[first], bunch.target[first], None if gains is None else gains[first]
+    kept = [j for j, name in enumerate(bunch.feature_names) if name not in set_.get("without", ())]
+    return bunch.data[first][:, kept], bunch.target[first], None if gains is None else gains[first]
 
 
 def _read(
