@@ -58,6 +58,8 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "tree-fit-time": trees.tree_fit_time,
     "meta-fit-time": trees.meta_fit_time,
     "forest-fit-time": trees.forest_fit_time,
+    "forest-histogram-time": trees.forest_histogram_time,
+    "forest-predict-time": trees.forest_predict_time,
     "tree-predict-time": trees.tree_predict_time,
     "tree-memory": trees.tree_memory,
     "tree-first-fit": trees.tree_first_fit,

@@ -395,7 +395,10 @@ def test_any_objective_is_optimal_on_honest_scores(estimator, objective, rows):
     for w in (None, weight):
         model = clone(estimator).set_params(threshold=objective).fit(X, y, sample_weight=w)
         honest = model.honest_scores(X, y, sample_weight=w)
-        curve = objective.curve(honest, y, w)
+        scored = np.isfinite(honest)  # a forest of few trees has no honest score of a row in every bag
+        assert scored.mean() > 0.9
+        honest = honest[scored]
+        curve = objective.curve(honest, y[scored], None if w is None else w[scored])
         called = honest > model.threshold_
         same_cut = np.array([np.array_equal(honest > t, called) for t in curve.threshold])
         assert curve.value[same_cut][0] == np.nanmax(curve.value)

@@ -65,7 +65,7 @@ class TreeClassifier(RareEventClassifier):
     """The common part of trees and forests: it reads the rows, once, into codes."""
 
     max_leaf_depth: int | None
-    min_samples_leaf: int
+    min_samples_leaf: Any  # a number; a forest may have a word for it
     min_gain: float
     max_features: MaxFeatures
     max_bins: int | None
@@ -99,8 +99,8 @@ class TreeClassifier(RareEventClassifier):
 
     def _prepare(self, X: NDArray[Any], y: IntArray, sample_weight: FloatArray | None) -> TreeData:
         self._missing = np.isnan(X).any(axis=0)
-        n_categories = count_categories(X, self._is_categorical(), self._feature_names)
-        columns, order = encode_columns(X, n_categories, self.max_bins)
+        n_categories = count_categories(X, self._is_categorical(), self._feature_names, self.max_bins)
+        columns, order = encode_columns(X, n_categories, self.max_bins, y == 1)
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         for kind, total in (("positive", weight[y == 1].sum()), ("negative", weight[y == 0].sum())):
             if not total > 0:

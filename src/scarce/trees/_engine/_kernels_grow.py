@@ -3,6 +3,7 @@
 `order` (features x rows) lists the rows of every segment by value. A split parts the segment of each feature stably, so
 that nothing is sorted after the first time. With bins there is no `order`: histograms are filled node by node, and the
 larger child's is the parent's less the smaller child's wherever the sums are whole numbers, so that this is exact.
+Drawn thresholds (``rule.random``) need neither.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import COST, NEWTON, PROFIT, TOP_K
+from scarce.trees._engine._kernels_random import draw_splits, next_random, split_drawn
 from scarce.trees._engine._kernels_split import (
     MISSING_BIN,
     WORDS,
@@ -28,16 +30,6 @@ from scarce.trees._engine._kernels_split import (
 
 WORTH_SUBTRACTING = 256  # rows below which a histogram is sooner filled than subtracted
 TINY = 1e-12
-
-
-@inner_numpy
-def next_random(state: Any) -> tuple[Any, Any]:  # pragma: no cover - compiled
-    """Return the next state and number of a splitmix64 sequence, the same on every machine and thread."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state, z ^ (z >> np.uint64(31))
 
 
 @inner_numpy
@@ -169,7 +161,7 @@ def grow(
     left, buffer, local = scratch.left, scratch.buffer, scratch.local
     histograms = scratch.histograms
     all_features = rule.max_features >= d
-    keep = whole and all_features
+    keep = whole and all_features and not rule.random
     features = np.empty(d, np.int64)
     for j in range(d):
         features[j] = j
@@ -229,15 +221,17 @@ def grow(
         if rule.criterion == TOP_K:
             open_ = open_ and 0 < budget < sums[0]
         best = -math.inf
-        best_feature, best_low, best_high, best_missing = none, none, none, zero > 0
+        best_feature, best_low, best_high, best_missing, best_threshold = none, none, none, zero > 0, math.nan
         if open_:
-            if bins is not None:
+            if bins is not None or rule.random:
                 for i in range(lo, hi):
                     local[i, 0] = stats[rows[i], 0]
                     local[i, 1] = stats[rows[i], 1]
                     if wide:
                         local[i, 2] = stats[rows[i], 2]
                         local[i, 3] = stats[rows[i], 3]
+            if rule.random:
+                state = draw_splits(columns, rows, lo, hi, local, wide, state, scratch.draws)
             seen = 0
             for j in range(d):
                 if seen >= rule.max_features:
@@ -249,11 +243,14 @@ def grow(
                     features[j] = features[other]
                     features[other] = swapped
                 feature = features[j]
+                threshold = math.nan
                 if categories is not None and columns.n_categories[feature] > 0:
                     gain, missing = split_categories(
-                        columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch.cells, subset
+                        columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch, subset
                     )
-                    low, high = 0, 0
+                    low, high = zero, zero
+                elif rule.random:
+                    gain, low, high, missing, threshold = split_drawn(scratch.draws, feature, n, sums, rule, budget)
                 elif bins is not None:
                     histogram = histograms[max(slot, 0), feature]
                     if slot < 0:
@@ -270,6 +267,7 @@ def grow(
                 if gain > best:
                     best = gain
                     best_feature, best_low, best_high, best_missing = feature, low, high, missing
+                    best_threshold = threshold
                     if categories is not None:
                         for k in range(WORDS):
                             best_subset[k] = subset[k]
@@ -302,11 +300,13 @@ def grow(
             tree.threshold[node] = math.nan
             for k in range(WORDS):
                 tree.subset[node, k] = best_subset[k]
+        elif rule.random:
+            tree.threshold[node] = best_threshold
         else:
             tree.threshold[node] = threshold_between(columns, best_feature, best_low, best_high)
         # A value that was never missing here follows the heavier side.
         tree.missing_left[node] = best_missing if n_missing > 0 else side[0] * 2 >= sums[0]
-        if bins is None and depth + 1 < rule.max_depth:
+        if order.shape[1] > 0 and depth + 1 < rule.max_depth:
             for feature in range(d):
                 if columns.n_categories[feature] == 0:
                     part(order[feature], lo, hi, left, buffer)

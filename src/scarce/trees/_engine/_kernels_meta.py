@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import BALANCED, WEIGHTED_ERROR
-from scarce.trees._engine._kernels_grow import TINY, grow, next_random, part
+from scarce.trees._engine._kernels_grow import TINY, grow, part
+from scarce.trees._engine._kernels_random import next_random
 
 BY_SLOPE = 0
 BY_PRECISION = 1
@@ -98,7 +99,7 @@ def grow_meta(
     """
     n = rows.shape[0]
     d = columns.n_categories.shape[0]
-    exact = columns.bins.shape[1] == 0
+    exact = order.shape[1] > 0
     zero: Any = np.int64(0)  # see `grow`
     n_nodes = n_blocks = n_leaves = zero
     stack = np.empty((max_depth + 2, 5), np.int64)  # start, end, depth, parent block, which side
