@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -12,10 +15,12 @@ __all__ = ["EXTRAS", "MissingPackage", "install", "require"]
 # The extra that installs a module.
 EXTRAS = {
     "distributed": "dask",
+    "faiss": "ann",
     "imblearn": "sampling",
     "jinja2": "audit",
     "lightgbm": "boost",
     "matplotlib": "audit",
+    "openpyxl": "audit",
     "pandas": "audit",
     "pyarrow": "audit",
     "river": "stream",
@@ -24,6 +29,7 @@ EXTRAS = {
 }
 _PACKAGES = {
     "distributed": "Dask",
+    "faiss": "faiss-cpu",
     "imblearn": "imbalanced-learn",
     "lightgbm": "LightGBM",
     "scikit_posthocs": "scikit-posthocs",
@@ -42,10 +48,29 @@ def install(module: str) -> str:
 def require(module: str, user: str) -> Any:
     """Return a module of an extra, or name what needs it and the command that installs it."""
     try:
-        return import_module(module)
+        with _waiting_asleep():
+            return import_module(module)
     except ImportError as error:
         name = module.split(".")[0]
         package = _PACKAGES.get(name, name)
         raise MissingPackage(
             f"{user} needs {package}, which is not installed: {install(module)}.", name=name
         ) from error
+
+
+@contextmanager
+def _waiting_asleep() -> Iterator[None]:
+    """Have the threads of a library that is loaded here sleep while they wait for each other.
+
+    OpenMP reads the variable once, when it is loaded. By default its threads spin. On a busy machine LightGBM's then
+    wait for threads whose core they hold themselves, and two take ten times as long as one. A policy of the user's
+    stays, and processes started from here do not inherit ours.
+    """
+    if "OMP_WAIT_POLICY" in os.environ:
+        yield
+        return
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        yield
+    finally:
+        os.environ.pop("OMP_WAIT_POLICY", None)

@@ -14,12 +14,12 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from scarce._sklearn import HasMethods, routing_enabled
-from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import CV, Estimator, FloatArray, IntArray, Keywords, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Unit
 from scarce.objectives import FBeta
 
-__all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
+__all__ = ["CalibratedThreshold", "ClassifierWrapper", "TunedThreshold", "positive_score"]
 
 
 class ClassifierWrapper(MetaEstimatorMixin, RareEventClassifier):
@@ -94,7 +94,7 @@ class TunedThreshold(ClassifierWrapper):
         estimator: Estimator,
         *,
         threshold: Threshold = "default",
-        cv: Any = 5,
+        cv: CV = 5,
         pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
@@ -105,7 +105,7 @@ class TunedThreshold(ClassifierWrapper):
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
 
-    def _fit_params(self, sample_weight: FloatArray | None) -> dict[str, Any]:
+    def _fit_params(self, sample_weight: FloatArray | None) -> Keywords:
         if sample_weight is None:
             return {}
         if routing_enabled():
@@ -147,6 +147,28 @@ class TunedThreshold(ClassifierWrapper):
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(LogisticRegression())
+
+
+class CalibratedThreshold(TunedThreshold):
+    """The same, with probabilities calibrated on the honest scores that the threshold was chosen on.
+
+    `score_samples` and the threshold are those of :class:`TunedThreshold`; `predict_proba` no longer is the
+    classifier's own, which after boosting or in a forest of pure leaves need not be right on average.
+
+    Parameters
+    ----------
+    estimator, threshold, cv, pos_label
+        See :class:`TunedThreshold`.
+    """
+
+    @property
+    def _has_own_probabilities(self) -> bool:
+        return False
+
+    def _calibrate(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
+        if self._kept_honest_scores is None:
+            self._compute_honest_scores(X, y, sample_weight)
+        super()._calibrate(X, y, sample_weight)
 
 
 def positive_score(estimator: Estimator, X: MatrixLike) -> FloatArray:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._extras import require
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray, MatrixLike, RandomState, Rows
+from scarce._typing import Booster, FloatArray, IntArray, Keywords, MatrixLike, RandomState, Rows
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 
@@ -38,6 +38,7 @@ class BoostedClassifier(RareEventClassifier):
     min_child_samples: int
     reg_lambda: float
     colsample_bytree: float
+    max_bin: int
     random_state: RandomState
     n_jobs: int | None
     model_: str
@@ -52,6 +53,7 @@ class BoostedClassifier(RareEventClassifier):
         "min_child_samples": [Interval(Integral, 1, None, closed="left")],
         "reg_lambda": [Interval(Real, 0, None, closed="left")],
         "colsample_bytree": [Interval(Real, 0, 1, closed="right")],
+        "max_bin": [Interval(Integral, 2, 65_535, closed="both")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -68,8 +70,8 @@ class BoostedClassifier(RareEventClassifier):
         *,
         start: float = 0.0,
         n_estimators: int | None = None,
-        stop: Callable[[Any], bool] | None = None,
-    ) -> Any:
+        stop: Callable[[Booster], bool] | None = None,
+    ) -> Booster:
         """Return the trees that descend from a constant score; `derivatives` maps scores to gradient and Hessian.
 
         None if no feature can be split.
@@ -91,24 +93,34 @@ class BoostedClassifier(RareEventClassifier):
             "force_row_wise": True,
             "verbosity": -1,
         }
-        data = lightgbm.Dataset(X, label=np.zeros(len(X)), init_score=np.full(len(X), start), params={"verbosity": -1})
+        binning = {
+            "max_bin": self.max_bin,
+            # It would leave out features that no split of 20 rows can use, whatever `min_child_samples` is.
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
+        data = lightgbm.Dataset(X, label=np.zeros(len(X)), init_score=np.full(len(X), start), params=binning)
         data.construct()
         if not any(data.feature_num_bin(feature) > 1 for feature in range(X.shape[1])):
-            return None  # constant columns, or too few rows for a single split, which LightGBM refuses
+            return None  # constant columns, which LightGBM refuses
         booster = lightgbm.Booster(parameters, data)
-        for _ in range(n_estimators or self.n_estimators):
-            if booster.update(fobj=lambda score, _: derivatives(score)) or (stop is not None and stop(booster)):
+        for grown in range(n_estimators or self.n_estimators):
+            if booster.update(fobj=lambda score, _: derivatives(score)):
+                if grown == 0:
+                    return None  # too few rows for a single split
+                break
+            if stop is not None and stop(booster):
                 break
         return booster
 
-    def _keep(self, booster: Any, start: float) -> None:
+    def _keep(self, booster: Booster, start: float) -> None:
         # Text, since it is the same on every machine and holds no code that a loader would have to trust.
         self.model_ = "" if booster is None else booster.model_to_string()
         self.start_ = float(start)
         self.__dict__.pop("_booster", None)
 
     @property
-    def booster_(self) -> Any:
+    def booster_(self) -> Booster:
         """The trees, as a LightGBM booster; None if no feature could be split."""
         check_is_fitted(self)
         if not self.model_:
@@ -117,8 +129,8 @@ class BoostedClassifier(RareEventClassifier):
             self._booster = import_lightgbm().Booster(model_str=self.model_)
         return self._booster
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> Keywords:
+        state: Keywords = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_booster"}
 
     def _score(self, X: NDArray[Any]) -> FloatArray:

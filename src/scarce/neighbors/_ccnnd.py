@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import BoolArray, Calibration, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation, distance_effects
 from scarce.neighbors._search import ClassFit, RowsByClass, merge_by_class
@@ -39,7 +39,7 @@ class CCNND(StreamProbabilities):
         The maximum number of rows kept per class, the latest ones. A class that has no more than that loses none,
         however many rows of other classes arrive. None keeps all.
     n_jobs : int, default=None
-        Threads for scoring.
+        Threads for scoring, and for the first rows of a class.
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, 0 or a number next to it.
     calibration : {"auto", "honest"} or None, default="auto"
@@ -118,7 +118,7 @@ class CCNND(StreamProbabilities):
         max_per_class: int | None = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -174,7 +174,7 @@ class CCNND(StreamProbabilities):
         self._warn_of_small(new & (self.class_count_ == 1), stacklevel=3)
         return self._settle()
 
-    def forget(self, rows: ArrayLike | None = None, *, label: Any = None) -> Self:
+    def forget(self, rows: ArrayLike | None = None, *, label: Label = None) -> Self:
         """Remove rows, or a class.
 
         Parameters
@@ -231,7 +231,8 @@ class CCNND(StreamProbabilities):
 
     def _add(self, X: NDArray, code: IntArray, weight: FloatArray | None) -> None:
         number = self._arrived + np.arange(len(X))
-        self._stored.add(X, code, number, np.ones(len(X)) if weight is None else weight, self.max_per_class)
+        weight = np.ones(len(X)) if weight is None else weight
+        self._stored.add(X, code, number, weight, self.max_per_class, self.n_jobs)
         self._arrived += len(X)
         self._count(np.bincount(code, minlength=len(self.classes_)))
 
@@ -309,7 +310,7 @@ class CCNND(StreamProbabilities):
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
-    ) -> float | None:
+    ) -> Any:
         self._threshold_needs_more = gains is not None or period is not None
         kept = self.rows_
         if len(kept) < len(y):  # the others are out of the window

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._fixed_radius import AllInside, Inside
 
 __all__ = ["GFRNN"]
@@ -87,7 +87,7 @@ class GFRNN(AllInside):
         *,
         fallback: str = "nearest",
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         super().__init__(radius, fallback=fallback, threshold=threshold, calibration=calibration, pos_label=pos_label)
@@ -99,8 +99,7 @@ class GFRNN(AllInside):
     @property
     def _masses(self) -> FloatArray:
         # Of two classes only the ratio n⁻ / n⁺ matters.
-        sizes = self.index_.class_sizes
-        return sizes.sum() / sizes
+        return self._sizes.sum() / self._sizes
 
     def _weights(self, distance: FloatArray, code: int) -> FloatArray:
         return self._masses[code] / np.maximum(distance**2, self._zero2)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from scarce._files import written_whole
+from scarce._typing import Cell, Json, Record
 
 from .spec import Study
 from .store import Store
 from .tabulation import tabulate
 
-__all__ = ["number", "p_text", "write_report"]
+__all__ = ["fine", "number", "p_text", "write_report"]
 
 # A drawing of more methods than this cannot be read.
 MOST = 50
 
 
-def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
+def write_report(study: Study, store: Store, folder: Path) -> Json:
     """Write ``report.html``, ``table.csv``, ``cells.csv`` and ``table.tex`` into a folder.
+
+    A study of groups of sets has ``differences.csv`` as well.
 
     Returns
     -------
@@ -35,6 +37,8 @@ def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
         "cells.csv": _csv(_cell_lines(study, store)),
         "table.tex": latex(data),
     }
+    if data["differences"]:
+        texts["differences.csv"] = _csv(_difference_lines(data))
     # All are made before the first is written, so that a failure leaves an earlier report as it was.
     for name, text in texts.items():
         with written_whole(folder / name, force=True) as new:
@@ -42,14 +46,14 @@ def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
     return data
 
 
-def html(data: Mapping[str, Any]) -> str:
+def html(data: Record) -> str:
     """Return the report as a page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from . import plots
 
     environment = Environment(loader=PackageLoader("scarce.study"), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"number": number, "signed": signed, "p": p_text}
+    environment.filters |= {"number": number, "signed": signed, "fine": fine, "p": p_text}
     drawings = {
         "curves": [plots.plane(c) if "points" in c else plots.panels(data["curves"]) for c in data["curves"][:1]],
         "means": [
@@ -66,7 +70,7 @@ def html(data: Mapping[str, Any]) -> str:
     return environment.get_template("study.html.jinja").render(study=data, plots=drawings)
 
 
-def latex(data: Mapping[str, Any]) -> str:
+def latex(data: Record) -> str:
     """Return each table as a LaTeX tabular, sets as rows, the best of our figures in bold."""
     parts = []
     for table in data["tables"]:
@@ -100,6 +104,11 @@ def signed(value: float | None) -> str:
     return "" if value is None else f"{value:+.3f}".replace("-", "−")
 
 
+def fine(value: float | None) -> str:
+    """Write a small difference or an end of its interval: four places and the sign."""
+    return "" if value is None else f"{value:+.4f}".replace("-", "−")
+
+
 def p_text(value: float | None) -> str:
     """Write a p-value."""
     if value is None:
@@ -107,7 +116,7 @@ def p_text(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
+def _table_lines(data: Record) -> Iterable[Sequence[Cell]]:
     beside = ("printed", "difference") if data["has_printed"] else ()
     yield "study", "metric", "set", "method", "scaling", "ours", "standard deviation", "splits", *beside
     for table in data["tables"]:
@@ -121,7 +130,14 @@ def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
                 yield *place, ours, column["spread"][i], column["splits"][i], *((printed, apart) if beside else ())
 
 
-def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Any]]:
+def _difference_lines(data: Record) -> Iterable[Sequence[Cell]]:
+    names = ("place", "sets", "against", "ours", "theirs", "difference", "low", "high", "drawn")
+    yield "study", "ours is", *names, "wins", "ties", "losses"
+    for row in data["differences"]:
+        yield data["name"], data["control"], *(row[name] for name in names), *row["record"]
+
+
+def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Cell]]:
     yield "set", "split", "method", "metric", "value", "fit seconds", "predict seconds", "peak MB", "chosen", "written"
     plan = study.plan()
     stored = store.read({planned.cell.key for planned in plan})
@@ -133,7 +149,7 @@ def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Any]]:
             yield planned.set, planned.split, planned.method.column, metric, value, *cost, outcome.written
 
 
-def _csv(lines: Iterable[Sequence[Any]]) -> str:
+def _csv(lines: Iterable[Sequence[Cell]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(lines)
     return stream.getvalue()

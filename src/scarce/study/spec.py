@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from scarce._errors import StudyError
+from scarce._typing import Json, Record
 
 __all__ = ["Cell", "Method", "Planned", "Study", "list_studies", "load_study"]
 
@@ -21,7 +22,8 @@ _KEYS = {
     "title", "source", "sets", "scalings", "metrics", "measures", "control", "rivals",
     "view", "protocol", "methods", "printed", "errata", "claims", "of", "notes", "x",
 }  # fmt: skip
-_METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "label", "scaling", "every", "gains"}
+_RECIPE_KEYS = ("estimator", "params", "steps", "grid", "gains", "negatives")
+_METHOD_KEYS = {*_RECIPE_KEYS, "paper_grid", "sweep", "label", "scaling", "every"}
 _PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
 
 
@@ -32,10 +34,10 @@ class Cell:
     Its key is a hash of that, so the same cell of two studies is computed once.
     """
 
-    set: Mapping[str, Any]
+    set: Record
     split: int
-    protocol: Mapping[str, Any]
-    method: Mapping[str, Any]
+    protocol: Record
+    method: Record
     measures: str
 
     @cached_property
@@ -51,9 +53,9 @@ class Method:
 
     label: str
     scaling: str
-    recipe: Mapping[str, Any]
+    recipe: Record
     rival: bool = False
-    at: Mapping[str, Any] = field(default_factory=dict)
+    at: Record = field(default_factory=dict)
 
     @property
     def column(self) -> str:
@@ -78,9 +80,9 @@ class Study:
     name: str
     title: str
     source: str
-    sets: tuple[Mapping[str, Any], ...]
+    sets: tuple[Record, ...]
     methods: tuple[Method, ...]
-    protocol: Mapping[str, Any]
+    protocol: Record
     metrics: tuple[str, ...]
     measures: str = "binary"
     control: str = ""
@@ -88,7 +90,7 @@ class Study:
     x: tuple[str, ...] = ()
     printed: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
     errata: tuple[Mapping[str, str], ...] = ()
-    claims: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[Record, ...] = ()
     of: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     reduced: tuple[str, ...] = ()
@@ -109,11 +111,13 @@ class Study:
             chosen = _chosen("method", methods, [method.label for method in self.methods])
             study = replace(study, methods=tuple(m for m in study.methods if m.label in chosen))
             reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
-        if splits is not None and splits < self.splits:
+        most = max(self.splits, *(set_.get("splits", 0) for set_ in self.sets))
+        if splits is not None and splits < most:
             if splits < 1:
                 raise StudyError(f"A study needs at least one split; it was to have {splits}.")
-            study = replace(study, protocol={**self.protocol, "splits": splits})
-            reduced.append(f"{splits} of {self.splits} splits")
+            fewer = tuple({**s, "splits": splits} if s.get("splits", 0) > splits else s for s in study.sets)
+            study = replace(study, sets=fewer, protocol={**self.protocol, "splits": min(splits, self.splits)})
+            reduced.append(f"{splits} of {most} splits")
         return replace(study, reduced=tuple(reduced))
 
     def plan(self) -> Sequence[Planned]:
@@ -125,17 +129,19 @@ class Study:
         return tuple(
             Planned(set_["label"], split, method, self._cell(set_, split, method))
             for set_ in self.sets
-            for split in range(self.splits)
+            for split in range(set_.get("splits", self.splits))
             for method in self.methods
         )
 
-    def _cell(self, set_: Mapping[str, Any], split: int, method: Method) -> Cell:
+    def _cell(self, set_: Record, split: int, method: Method) -> Cell:
         kept = ("kind", "test_size", "rows", "test_rows", "warm")
         outer = {key: self.protocol[key] for key in kept if key in self.protocol}
-        inner: dict[str, Any] = {}
+        inner: Json = {}
         if method.recipe.get("grid"):
             inner = {key: self.protocol[key] for key in ("inner", "holdout", "choose") if key in self.protocol}
-        what = {key: value for key, value in set_.items() if key != "label"}
+        # These say where a set stands in the tables and how often it is split, not what it is.
+        aside = ("label", "group", "source", "splits")
+        what = {key: value for key, value in set_.items() if key not in aside}
         recipe = {"scaling": method.scaling, **method.recipe}
         return Cell(what, split, {**outer, **inner}, recipe, self.measures)
 
@@ -186,7 +192,7 @@ def _packaged(name: str, paper_grid: bool) -> Study:
     return parse_study(name, tomllib.loads(known[name].read_text("utf-8")), paper_grid=paper_grid)
 
 
-def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False) -> Study:
+def parse_study(name: str, text: Record, *, paper_grid: bool = False) -> Study:
     """Make a study of the contents of its file, and refuse what it cannot mean."""
     _refuse(name, text, _KEYS, " of a study")
     of = tuple(text.get("of", ()))
@@ -231,12 +237,12 @@ def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False)
     )
 
 
-def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
+def _sets(sets: Any) -> Iterator[Record]:
     from scarce.datasets import list_datasets
 
     if sets == "all":
-        # Its rows have an order in time, which the splits of a study do not know.
-        sets = [info.name for info in list_datasets() if info.name != "handbook-payments"]
+        # The rows of these have an order in time, which shuffled splits would ignore.
+        sets = [info.name for info in list_datasets() if info.name not in ("handbook-payments", "ieee-cis")]
     elif isinstance(sets, str):
         # The sets of another study.
         sets = load_study(sets).sets
@@ -245,14 +251,14 @@ def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
         yield {**plain, "label": plain.get("label", plain["name"])}
 
 
-def _methods(study: str, methods: Mapping[str, Any], scalings: Sequence[str], *, paper_grid: bool) -> Iterator[Method]:
+def _methods(study: str, methods: Record, scalings: Sequence[str], *, paper_grid: bool) -> Iterator[Method]:
     for scaling in scalings:
         for name, method in methods.items():
             _refuse(study, method, _METHOD_KEYS, f" of method {name}")
             if "every" in method:
                 yield from _registry(scaling, method)
                 continue
-            recipe = {key: method[key] for key in ("estimator", "params", "steps", "grid", "gains") if key in method}
+            recipe = {key: method[key] for key in _RECIPE_KEYS if key in method}
             if paper_grid and "paper_grid" in method:
                 recipe["grid"] = method["paper_grid"]
                 name += ", paper's grid"
@@ -268,7 +274,7 @@ def _methods(study: str, methods: Mapping[str, Any], scalings: Sequence[str], *,
                     yield Method(method["label"].format(**at), scaling_, swept, at=at)
 
 
-def _registry(scaling: str, method: Mapping[str, Any]) -> Iterator[Method]:
+def _registry(scaling: str, method: Record) -> Iterator[Method]:
     """Yield every estimator of the library that needs no other one, with the same parameters."""
     from scarce.registry import all_estimators
 
@@ -277,7 +283,7 @@ def _registry(scaling: str, method: Mapping[str, Any]) -> Iterator[Method]:
             yield Method(name, scaling, {"estimator": name, "params": method.get("params", {})})
 
 
-def _refuse(study: str, given: Mapping[str, Any], known: set[str], where: str) -> None:
+def _refuse(study: str, given: Record, known: set[str], where: str) -> None:
     if unknown := set(given) - known:
         raise StudyError(
             f"{study}: {unknown.pop()!r} is no key{where} of a study; there are {', '.join(sorted(known))}."

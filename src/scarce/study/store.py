@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from scarce._typing import Json
+
 __all__ = ["Outcome", "Store", "Stored"]
 
 _SCHEMA = """
@@ -23,6 +25,9 @@ CREATE TABLE IF NOT EXISTS cells (
     peak_mb REAL NOT NULL, chosen TEXT NOT NULL, note TEXT NOT NULL, written TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS figures (
     cell TEXT NOT NULL REFERENCES cells, metric TEXT NOT NULL, value REAL, PRIMARY KEY (cell, metric)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS resamples (
+    cell TEXT NOT NULL REFERENCES cells, metric TEXT NOT NULL, "values" TEXT NOT NULL,
+    PRIMARY KEY (cell, metric)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS failures (
     cell TEXT NOT NULL, settings TEXT NOT NULL, message TEXT NOT NULL, written TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS claims (cell TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
@@ -33,7 +38,7 @@ CREATE VIEW IF NOT EXISTS results AS
 _FOREVER = "".join(
     f"CREATE TRIGGER IF NOT EXISTS no_{verb}_of_{table} BEFORE {verb} ON {table} "
     f"BEGIN SELECT RAISE(ABORT, 'Results are only ever added.'); END;\n"
-    for table in ("cells", "figures", "failures")
+    for table in ("cells", "figures", "resamples", "failures")
     for verb in ("UPDATE", "DELETE")
 )
 # SQLite allows about this many placeholders in a statement, whatever its version.
@@ -42,17 +47,21 @@ _MANY = 900
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a cell: its figures and what they cost, or why there are none."""
+    """The outcome of a cell: its figures and what they cost, or why there are none.
+
+    `resamples` are the figures of one metric on resamples of the test rows, the same ones for every method.
+    """
 
     figures: dict[str, float] = field(default_factory=dict)
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_mb: float = 0.0
-    chosen: dict[str, Any] = field(default_factory=dict)
+    chosen: Json = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     note: str = ""
     error: str = ""
+    resamples: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,7 @@ class Store:
             self._db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?)", (cell, self._owner))
             return True
 
-    def write(self, cell: str, settings: dict[str, Any], outcome: Outcome) -> None:
+    def write(self, cell: str, settings: Json, outcome: Outcome) -> None:
         """Write the outcome of a cell; `settings` hold its recipe, and name "set", "split" and "method"."""
         written, text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), _json(settings)
         with self._transaction():
@@ -148,6 +157,8 @@ class Store:
             if added.rowcount:
                 figures = ((cell, metric, value) for metric, value in outcome.figures.items())
                 self._db.executemany("INSERT INTO figures VALUES (?, ?, ?)", figures)
+                resamples = ((cell, metric, _json(values)) for metric, values in outcome.resamples.items())
+                self._db.executemany("INSERT INTO resamples VALUES (?, ?, ?)", resamples)
 
     def read(self, cells: Iterable[str]) -> dict[str, Stored]:
         """Return the outcomes of those of the cells that are done."""
@@ -158,6 +169,7 @@ class Store:
             with self._lock:
                 lines = self._db.execute(f"SELECT {columns} FROM cells WHERE cell IN ({marks})", some).fetchall()
                 values = self._db.execute(f"SELECT * FROM figures WHERE cell IN ({marks})", some).fetchall()
+                drawn = self._db.execute(f"SELECT * FROM resamples WHERE cell IN ({marks})", some).fetchall()
             for cell, fit, predict, cpu, peak, chosen, versions, note, written in lines:
                 plain = json.loads(chosen), json.loads(versions)
                 found[cell] = Stored({}, fit, predict, cpu, peak, *plain, note, written=written)
@@ -165,6 +177,9 @@ class Store:
                 # A figure that was written after the first query belongs to a cell that is not in it.
                 if cell in found:
                     found[cell].figures[metric] = float("nan") if value is None else value
+            for cell, metric, text in drawn:
+                if cell in found:
+                    found[cell].resamples[metric] = json.loads(text)
         return found
 
     def failures(self, cells: Iterable[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import Label, RandomState, Threshold
+from scarce._typing import Calibration, CategoricalFeatures, Label, MaxFeatures, RandomState, Threshold, TopK
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import grow_tree
 from scarce.trees._forest import TreeForest
@@ -135,15 +135,15 @@ class MetaAPForest(TreeForest):
         order: str = "precision",
         min_samples_leaf: int | str = "auto",
         min_gain: float = 0.0,
-        max_features: int | float | str | None = "auto",
+        max_features: MaxFeatures = "auto",
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = None,
-        top_k: int | float | None = None,
+        top_k: TopK = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators

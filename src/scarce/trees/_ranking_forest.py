@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
-from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce._typing import (
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    IntArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._engine.sql import Coded, Column
@@ -91,14 +101,14 @@ class RankingForest(TreeForest):
         min_samples_split: int = 20,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = 0.5,
+        max_features: MaxFeatures = 0.5,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators

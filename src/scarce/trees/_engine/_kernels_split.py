@@ -6,16 +6,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import PROFIT, TOP_K, category_key, split_gain
 
 MISSING_BIN = 255
 WORDS = 4  # 64-bit words of a set of categories
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def code_of(columns: Any, feature: int, row: int) -> int:  # pragma: no cover - compiled
     """Return the code of a value, -1 where it is missing."""
     if columns.bins.shape[1] == 0:
@@ -24,7 +24,7 @@ def code_of(columns: Any, feature: int, row: int) -> int:  # pragma: no cover - 
     return -1 if code == MISSING_BIN else code
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_sorted(
     codes: NDArray, order: NDArray, start: int, end: int, stats: NDArray, sums: NDArray, rule: Any, parameter: float
 ) -> tuple[float, int, int, bool]:  # pragma: no cover - compiled
@@ -103,7 +103,7 @@ def split_sorted(
     return best, best_low, best_high, best_missing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def clear(table: NDArray) -> None:  # pragma: no cover - compiled
     """Set a table to 0. Plain loops here and below: they compile in a tenth of the time of whole-array assignments."""
     for i in range(table.shape[0]):
@@ -111,7 +111,7 @@ def clear(table: NDArray) -> None:  # pragma: no cover - compiled
             table[i, j] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def fill_histogram(
     bins: NDArray, rows: NDArray, start: int, end: int, local: NDArray, wide: bool, histogram: NDArray
 ) -> None:  # pragma: no cover - compiled
@@ -127,7 +127,7 @@ def fill_histogram(
             histogram[code, 4] += local[i, 3]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_histogram(
     histogram: NDArray, n_bins: int, n_rows: int, sums: NDArray, rule: Any, parameter: float
 ) -> tuple[float, int, int, bool]:  # pragma: no cover - compiled
@@ -177,7 +177,7 @@ def split_histogram(
     return best, best_low, best_high, best_missing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_categories(
     columns: Any,
     feature: int,

@@ -140,7 +140,10 @@ def grow_tree(
     """Grow one tree on the rows with a positive weight; `parameter` is that of the criterion."""
     rows, order, whole = _start(order, stats, rule)
     scratch, nodes = _allocate(columns, len(stats), len(rows), rule, meta=False)
-    n = grow(columns, rows, order, stats, whole, 0, len(rows), rule, float(parameter), np.uint64(seed), scratch, nodes)
+    n = grow(
+        columns, rows, order, stats, whole, 0, len(rows), rule, float(parameter), np.uint64(seed), scratch, nodes,
+        *_kinds(columns),
+    )  # fmt: skip
     leaf = nodes.feature[:n] < 0
     nodes.jump[:n][leaf] = -1 - np.arange(leaf.sum())
     nodes.first[0], nodes.end[0] = 0, n
@@ -170,7 +173,7 @@ def grow_meta_tree(
     out = _nodes(min(n_blocks * len(nodes.feature), 2 * len(rows) * max_depth), n_blocks, columns)
     n, n_blocks, n_leaves = grow_meta(
         columns, rows, kept_order, stats, whole, rule, max_depth, min_split, by, merge, float(budget), np.uint64(seed),
-        scratch, nodes, out,
+        scratch, nodes, out, *_kinds(columns),
     )  # fmt: skip
     if n_leaves == 1:  # nothing could be split: a block of one leaf, so that every tree has a root
         return grow_tree(columns, order, stats, rule._replace(max_depth=0))
@@ -189,6 +192,11 @@ def _start(
         order = order.copy() if len(rows) == len(keep) else rows_in_order(order, keep, len(rows))
     whole = stats.shape[1] == 2 and bool(np.all(stats == np.floor(stats)))
     return rows, order, whole
+
+
+def _kinds(columns: Columns) -> tuple[bool | None, bool | None]:
+    """Return whether there are bins and categories: True, or None, for which numba compiles less."""
+    return columns.bins.shape[1] > 0 or None, bool(np.any(columns.n_categories)) or None
 
 
 def _allocate(columns: Columns, n: int, n_kept: int, rule: Rule, meta: bool) -> tuple[_Scratch, Graph]:
