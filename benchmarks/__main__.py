@@ -15,7 +15,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import ellipsoids, fmeasure, metric_learning, neighbors, product, profit, sampling, start, trees
+from benchmarks import (
+    ellipsoids,
+    fmeasure,
+    metric_learning,
+    neighbors,
+    product,
+    profit,
+    sampling,
+    search,
+    start,
+    trees,
+)
 from benchmarks.rows import Row, Run
 from proofs.page import table, tally, written_by
 
@@ -30,6 +41,9 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "ccnnd-stream-time": neighbors.ccnnd_stream_time,
     "rare-predict-time": neighbors.rare_predict_time,
     "neighbors-time": neighbors.neighbors_time,
+    "exact-search-time": search.exact_time,
+    "one-row-search-time": search.one_row_time,
+    "inverted-file-time": search.inverted_file_time,
     "two-gamma-time": sampling.two_gamma_time,
     "sampling-time": sampling.sampling_time,
     "lmnn-time": metric_learning.lmnn_time,

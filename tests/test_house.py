@@ -61,7 +61,7 @@ def test_public_names_exist_and_are_documented(module: ModuleType) -> None:
 
 
 def test_extras_exist() -> None:
-    for_users = {"audit", "boost", "dask", "data", "sampling", "stream", "study", "all"}
+    for_users = {"ann", "audit", "boost", "dask", "data", "sampling", "stream", "study", "all"}
     assert extras() == for_users | {"dev", "docs"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._probabilities import Probabilities
 from scarce._sklearn import safe_indexing
-from scarce._typing import IntArray, MatrixLike, Rows
-from scarce._values import as_values, usual_values
+from scarce._typing import Cell, IntArray, MatrixLike, Rows
+from scarce._values import as_values, usual_values, with_names
 from scarce.explanation import Explanation, Unit
 from scarce.occlusion import usual_rows
 
@@ -21,7 +23,7 @@ _BACKGROUND = 30
 _SUMMARISED = 1000  # enough for a median, and nothing beside a fit
 
 
-class Explains:
+class Explains(Probabilities):
     """The part of the template that explains scores.
 
     A method that knows more than its score implements `_explain`.
@@ -29,15 +31,19 @@ class Explains:
 
     # Learned by `fit`: a usual value of each feature, and usual rows.
     _usual: NDArray[Any] | None = None
-    _background: Any
+    _background: Rows
 
-    def _explain(self: Any, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
+    def _explain(self, X: Rows, code: IntArray | None, **known: Any) -> Explanation:
         """Explain the scores of validated rows.
 
         `code` has the column of scores to explain for each row; it is None with two classes. `known` are the fields
         of the explanation that do not depend on the method.
         """
         return Explanation.from_occlusion(self._score, X, self._background, code=code, **known)
+
+    def _rules_of_rows(self, X: Rows, categories: Mapping[str, Sequence[Cell]] | None) -> Sequence[str]:
+        """Return for each row the rule that it meets, if the method has rules."""
+        return ()
 
     @property
     def _needs_background(self) -> bool:
@@ -55,13 +61,16 @@ class Explains:
         if self._needs_background:
             self._background = safe_indexing(sample, np.arange(min(_BACKGROUND, sample.shape[0])))
 
-    def explain(self: Any, X: MatrixLike) -> Explanation:
+    def explain(self, X: MatrixLike, *, categories: Mapping[str, Sequence[Cell]] | None = None) -> Explanation:
         """Return the reasons for the score of each row.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
+        categories : mapping of str to sequence, optional
+            By the name of a feature that holds codes, the names of the codes 0, 1, …, which values and rules then show:
+            ``dict(zip(encoder.feature_names_in_, encoder.categories_))``.
 
         Returns
         -------
@@ -78,14 +87,16 @@ class Explains:
         if score.ndim == 2:
             code = score.argmax(axis=1)
             label, score = self.classes_[code], score[numbers, code]
+        rules = self._rules_of_rows(rows, categories)
         return self._explain(
             rows,
             code,
             score=score,
             label=label,
             features=self._feature_names,
-            values=as_values(X),
+            values=with_names(as_values(X), self._feature_names, categories),
             unit=self._score_unit,
             probability=self.predict_proba(X)[numbers, np.searchsorted(self.classes_, label)],
-            usual=self._usual,
+            usual=with_names(self._usual, self._feature_names, categories),
+            **({"rule": rules} if rules else {}),
         )

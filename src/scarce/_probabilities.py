@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._calibration import Calibrator, fit_calibrator, sample_by_contents
+from scarce._honest import HonestScores
 from scarce._sklearn import StrOptions
 from scarce._typing import FloatArray, IntArray, MatrixLike, Rows
 
@@ -18,12 +19,13 @@ __all__ = ["Probabilities"]
 _ROWS, _ROWS_TIMES_TABLE, _POSITIVES = 1_500, 30_000_000, 10_000
 
 
-class Probabilities:
+class Probabilities(HonestScores):
     """The part of the template that turns scores into probabilities."""
 
     # For the wrappers, which pass probabilities through and have no such parameter.
     calibration: str | None = "auto"
     _curves: tuple[Calibrator, ...] | None = None
+    _curves_by_class: bool = False  # of `_class_score`
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"calibration": [StrOptions({"auto", "honest"}), None]}
     # True if scores are a / (a + b) of two quantities at odds, which the threshold weighs against each other.
@@ -41,10 +43,11 @@ class Probabilities:
 
     # For users to call ---------------------------------------------------------------------------------------
 
-    def predict_proba(self: Any, X: MatrixLike) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return a probability of each class if `calibration` gives one, else the score squeezed into (0, 1).
 
-        A calibrated probability ranks rows as `score_samples` does, and is right on average: of the rows with a
+        A calibrated probability ranks rows as `score_samples` does (but for `APTree` and `ProfitTree`, whose leaves of
+        few rows are trusted less), and is right on average: of the rows with a
         probability of 0.1, a tenth is positive. It is not compared with 1/2: `predict` compares the score with
         `threshold_`. A squeezed score is 1/2 at the threshold and is no probability. With more than two classes, each
         class is calibrated against the rest, and the probabilities are divided by their sum.
@@ -53,23 +56,16 @@ class Probabilities:
         X = self._check_X(X, reset=False)
         if self._has_own_probabilities:
             return self._by_label(self._own_probabilities(X))
-        score = np.asarray(self._score(X), dtype=np.float64)
-        return self._by_label(self._squeezed(score) if self._curves is None else self._by_curves(score))
+        score = np.asarray(self._class_score(X) if self._curves_by_class else self._score(X), dtype=np.float64)
+        return self._by_label(self._squeezed(score) if self._curves is None else _by_curves(self._curves, score))
 
     # How -----------------------------------------------------------------------------------------------------
 
-    def _by_label(self: Any, by_code: FloatArray) -> FloatArray:
+    def _by_label(self, by_code: FloatArray) -> FloatArray:
         """Return columns in the order of `classes_`: of two classes the positive one has the code 1."""
         return by_code[:, ::-1] if self.pos_label_ is not None and self.pos_label_ == self.classes_[0] else by_code
 
-    def _by_curves(self: Any, score: FloatArray) -> FloatArray:
-        if score.ndim == 1:
-            positive = self._curves[0](score)
-            return np.column_stack((1 - positive, positive))
-        each = np.column_stack([curve(column) for curve, column in zip(self._curves, score.T, strict=True)])
-        return each / each.sum(axis=1, keepdims=True)
-
-    def _squeezed(self: Any, score: FloatArray) -> FloatArray:
+    def _squeezed(self, score: FloatArray) -> FloatArray:
         if self.threshold_ is None:
             return score / score.sum(axis=1, keepdims=True)
         share = self._positive_share(score)
@@ -79,21 +75,24 @@ class Probabilities:
         both[share == 0.5] = np.nextafter(0.5, 1), 0.5
         return both
 
-    def _positive_share(self: Any, score: FloatArray) -> FloatArray:
+    def _positive_share(self, score: FloatArray) -> FloatArray:
         """Squeeze scores into [0, 1], with 1/2 at the threshold."""
         if self._score_is_ratio and 0 < self.threshold_ < 1:
             near, far = score * (1 - self.threshold_), self.threshold_ * (1 - score)
             return near / (near + far)
         return expit(score - self.threshold_)
 
-    def _calibrate(self: Any, X: Rows, y: IntArray, weight: FloatArray | None) -> None:
+    def _calibrate(self, X: Rows, y: IntArray, weight: FloatArray | None) -> None:
         """Fit the curves of the calibrated probabilities. Called after the threshold is chosen."""
-        self._curves = None
+        self._curves, self._curves_by_class = None, False
         if self.calibration is not None and not self._has_own_probabilities:
-            self._curves = self._fit_curves(*self._scores_for_curves(X, y, weight))
+            scores, y, count = self._scores_for_curves(X, y, weight)
+            self._curves_by_class = scores is not None and self._kept_class_scores is not None
+            self._curves = self._fit_curves(self._kept_class_scores if self._curves_by_class else scores, y, count)
+            self._curves_by_class &= self._curves is not None
 
     def _scores_for_curves(
-        self: Any, X: Rows, y: IntArray, weight: FloatArray | None
+        self, X: Rows, y: IntArray, weight: FloatArray | None
     ) -> tuple[FloatArray | None, IntArray, FloatArray]:
         """Return honest scores, or None, with the codes of their rows and how many rows each stands for."""
         count = np.ones(len(y)) if weight is None else weight
@@ -107,7 +106,7 @@ class Probabilities:
             return self._compute_honest_scores(X, y, weight), y, count
         return self._cheap_honest_scores(X, y, weight) if cheap else None, y, count
 
-    def _some_rows(self: Any, X: Rows, y: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _some_rows(self, X: Rows, y: IntArray, weight: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return rows of each class, all if they are few, and how many rows each of them stands for."""
         chosen, factors = [], []
         enough = max(_ROWS, _ROWS_TIMES_TABLE // len(y))
@@ -117,9 +116,7 @@ class Probabilities:
             factors.append(np.full(len(chosen[-1]), n / len(chosen[-1])))
         return np.concatenate(chosen), np.concatenate(factors)
 
-    def _fit_curves(
-        self: Any, scores: FloatArray | None, y: IntArray, weight: FloatArray
-    ) -> tuple[Calibrator, ...] | None:
+    def _fit_curves(self, scores: FloatArray | None, y: IntArray, weight: FloatArray) -> tuple[Calibrator, ...] | None:
         if scores is None:
             return None
         columns = scores[:, None] if scores.ndim == 1 else scores
@@ -131,3 +128,11 @@ class Probabilities:
             fit_calibrator(column[tested], (y[tested] == code).astype(np.intp), weight[tested])
             for code, column in zip(codes, columns.T, strict=True)
         )
+
+
+def _by_curves(curves: tuple[Calibrator, ...], score: FloatArray) -> FloatArray:
+    if score.ndim == 1:
+        positive = curves[0](score)
+        return np.column_stack((1 - positive, positive))
+    each = np.column_stack([curve(column) for curve, column in zip(curves, score.T, strict=True)])
+    return each / each.sum(axis=1, keepdims=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scarce._messages import listed_rows
-from scarce._typing import BoolArray, FloatArray
+from scarce._typing import BoolArray, FloatArray, GainsLike, MatrixLike
 
 _OUTCOMES = ("tp", "fp", "tn", "fn")
 _FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
@@ -105,6 +103,11 @@ class Sweep:
         return np.divide(self.tp, called, out=np.full_like(called, np.nan), where=called > 0)
 
 
+def gains_at(gains: GainsLike, X: MatrixLike) -> ArrayLike:
+    """Return gains as a table: a function of the rows, such as :class:`~scarce.profit.Gains`, is called with them."""
+    return gains(X) if callable(gains) else gains
+
+
 def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
     """Return gains as an (n_samples, 4) array of finite floats, with columns tp, fp, tn, fn, a frame's by name."""
     given = _by_name(gains) if nw.dependencies.is_into_dataframe(gains) else gains
@@ -121,7 +124,7 @@ def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:
     return table
 
 
-def _by_name(gains: Any) -> FloatArray:
+def _by_name(gains: MatrixLike) -> FloatArray:
     """Return the gains of a frame in the order of `_OUTCOMES`; that of its columns may be another one."""
     try:
         frame = nw.from_native(gains, eager_only=True)

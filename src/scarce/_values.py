@@ -6,7 +6,7 @@ import math
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,9 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from scarce._typing import FloatArray, MatrixLike
+from scarce._typing import Cell, FloatArray, MatrixLike
 
-__all__ = ["as_values", "cell", "checked_floats", "checked_values", "described", "plain", "text_of_row", "usual_values"]
+__all__ = [
+    "as_values",
+    "cell",
+    "checked_floats",
+    "checked_values",
+    "described",
+    "plain",
+    "text_of_row",
+    "usual_values",
+    "with_names",
+]
 
 SHOWN_EFFECTS = 10
 _SHOWN_NEIGHBOURS = 5
@@ -45,6 +55,26 @@ def checked_floats(name: str, given: ArrayLike, *shape: int) -> FloatArray:
     """Return an array of floats of this shape; a single number is repeated."""
     array = np.asarray(given, dtype=np.float64)
     return checked_values(name, np.full(shape, array) if array.ndim == 0 else array, *shape)
+
+
+def with_names(
+    values: NDArray[Any] | None, features: Sequence[str], categories: Mapping[str, Sequence[Cell]] | None
+) -> NDArray[Any] | None:
+    """Return values, a feature for each in the last dimension, with the names of categories in place of their codes."""
+    if not categories or values is None:
+        return values
+    if unknown := sorted(set(categories) - set(features)):
+        raise ValueError(f"categories names {unknown[0]!r}, which is not a feature. The features are {features[:20]}.")
+    named = values.astype(object)
+    for feature, names in categories.items():
+        place = features.index(feature)
+        # An unknown category, with the code -1, and a median between two codes have no name.
+        of_code = {float(code): name for code, name in enumerate(names)}
+        codes = np.atleast_1d(values[..., place]).tolist()
+        named[..., place] = np.array([of_code.get(code, code) for code in codes], dtype=object).reshape(
+            values.shape[:-1]
+        )
+    return named
 
 
 def usual_values(X: MatrixLike) -> NDArray[Any]:
@@ -80,7 +110,7 @@ def usual_values(X: MatrixLike) -> NDArray[Any]:
     return np.array(usual, dtype=np.float64 if all(isinstance(value, float) for value in usual) else object)
 
 
-def _usual(column: NDArray[Any]) -> Any:
+def _usual(column: NDArray[Any]) -> Cell:
     if column.dtype.kind in "fiu":
         return float(_medians(column[:, None])[0])
     known = [value for value in column.tolist() if not _is_missing(value)]
@@ -95,13 +125,13 @@ def _medians(values: NDArray[Any]) -> FloatArray:
         return np.nanmedian(values.astype(np.float64), axis=0)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: Cell) -> bool:
     if isinstance(value, str):
         return False
     return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in ("<NA>", "NaT")
 
 
-def plain(value: Any) -> Any:
+def plain(value: Cell) -> Cell:
     """Return a value as JSON can hold it: a number, a truth value, a text or None."""
     value = value.item() if isinstance(value, np.generic) else value
     if _is_missing(value) or (isinstance(value, float) and math.isinf(value)):
@@ -109,14 +139,14 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def cell(value: Any, digits: int = 6) -> str:
+def cell(value: Cell, digits: int = 6) -> str:
     """Return a plain value as text, nothing for None."""
     if value is None:
         return ""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
-def described(feature: str, value: Any, usual: Any) -> str:
+def described(feature: str, value: Cell, usual: Cell) -> str:
     """Return a feature with its plain values, short enough for the label of a bar."""
     text = "missing" if value is None else shortened(cell(value, 4), 16)
     beside = "" if usual is None else f" (usual {shortened(cell(usual, 4), 14)})"

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from scarce._explains import Explains
-from scarce._honest import HonestScores, takes_times
+from scarce._honest import takes_times
 from scarce._probabilities import Probabilities
 from scarce._sklearn import check_sample_weight
-from scarce._typing import FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
-from scarce.objectives import Budget, Objective, get_objective
+from scarce._sweep import gains_at
+from scarce._typing import CV, FloatArray, GainsLike, IntArray, Labels, MatrixLike, Rows
+from scarce.objectives import Budget, Objective, Profit, get_objective
 
 __all__ = ["RareEventClassifier"]
 
 
-class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
     """A classifier that scores rows and puts the threshold where an objective is best.
 
     A method implements `_fit`, `_score` and `_default_threshold`; `_leave_one_out` or `_honest_scores` where it has
@@ -57,13 +55,6 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
         A row is called positive if its score is greater; None with more than two classes.
     """
 
-    pos_label: Label
-    threshold: Threshold
-    classes_: Labels
-    pos_label_: Label
-    threshold_: Any  # a float, or None with more than two classes
-    n_features_in_: int
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Probabilities._parameter_constraints,
         "pos_label": [str, Real, "boolean", None],
@@ -73,32 +64,12 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
 
     # For a method to implement ----------------------------------------------------------------------------
 
-    @abstractmethod
-    def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
-        """Learn. `y` is 1 for positive rows and 0 for the others, or class codes with more than two classes."""
+    def _gains_to_learn(self, gains: ArrayLike | None, n_samples: int) -> FloatArray | None:
+        """Return what the method learns from gains: those of each row, or None if it learns from classes alone.
 
-    @abstractmethod
-    def _score(self, X: Rows) -> FloatArray:
-        """Score rows, higher for positive; one column for each class with more than two classes."""
-
-    @abstractmethod
-    def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
-        """Return the threshold of the method's own rule. Called after `_fit`, with the same arguments."""
-
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[ArrayLike | None]:
-        """Return the context that `_fit` and `_honest_scores` run in; it yields the gains for the threshold.
-
-        A method that learns from gains keeps them on itself for as long; see :class:`~scarce.profit.ProfitClassifier`.
+        See :class:`~scarce.profit.ProfitClassifier`, which finds them in `_metadata` while it learns.
         """
-        return nullcontext(gains)
-
-    @classmethod
-    @abstractmethod
-    def _examples(cls) -> Iterator[Self]:
-        """Yield the small instances that the common tests run, the default one first."""
-
-    def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
-        return validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
+        return None
 
     # For users to call ------------------------------------------------------------------------------------
 
@@ -136,12 +107,12 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
         -------
         self
         """
-        table = gains(X) if callable(gains) else gains
+        table = None if gains is None else gains_at(gains, X)
         X, target, weight = self._start(X, y, sample_weight)
-        with (
-            self._learning_from(table, len(target)) as gains_of_threshold,
-            self._keeping(target, period, groups),
-        ):
+        learned = self._gains_to_learn(table, len(target))
+        # A method that learns from gains uses them; of the objectives Profit alone takes them too.
+        gains_of_threshold = table if learned is None or isinstance(self.threshold, Profit) else None
+        with self._keeping(target, period, groups, learned):
             self._fit(X, target, weight)
             self._keep_usual(X)
             self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
@@ -157,7 +128,7 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
         period: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         *,
-        cv: Any = None,
+        cv: CV = None,
     ) -> FloatArray:
         """Return scores of the given rows, each by a model fitted on the others.
 
@@ -173,12 +144,12 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
             where it takes them. A row that is tested several times has the mean of its scores; one that is never
             tested, such as the earliest in a split by time, has NaN.
         """
-        table = gains(X) if callable(gains) else gains
+        table = None if gains is None else gains_at(gains, X)
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:
             raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
-        with model._learning_from(table, len(target)), model._keeping(target, period, groups, cv):
+        with model._keeping(target, period, groups, model._gains_to_learn(table, len(target)), cv):
             model._fit(X, target, weight)
             return model._compute_honest_scores(X, target, weight)
 
@@ -212,33 +183,31 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
             return self.classes_[decision.argmax(axis=1)]
         return self.classes_[(decision > 0).astype(np.intp)]
 
-    @property
-    def _feature_names(self) -> list[str]:
-        return [str(n) for n in getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])]
-
     # Validation and threshold -----------------------------------------------------------------------------
 
-    def _start(self, X: MatrixLike, y: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, Any]:
+    def _start(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[Rows, IntArray, FloatArray | None]:
         """Validate the input and learn the classes; return the rows, the target codes and the weights."""
         self._validate_params()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._check_X(X, reset=True)
-        y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
-        check_consistent_length(X, y)
-        check_classification_targets(y)
-        self.classes_, code = np.unique(y, return_inverse=True)
+        labels = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
+        check_consistent_length(X, labels)
+        check_classification_targets(labels)
+        self.classes_, code = np.unique(labels, return_inverse=True)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of at least two classes; y has only one class, {self.classes_[0]!r}."
             )
         if len(self.classes_) > 2:
-            self._check_multi_class(y)
+            self._check_multi_class(labels)
             self.pos_label_ = None
             return X, code, weight
         self.pos_label_ = self.classes_[self._positive_code(np.bincount(code))]
-        return X, (y == self.pos_label_).astype(np.intp), weight
+        return X, (labels == self.pos_label_).astype(np.intp), weight
 
     def _positive_code(self, counts: IntArray) -> int:
         if self.pos_label is None:
@@ -248,7 +217,7 @@ class RareEventClassifier(Probabilities, HonestScores, Explains, ClassifierMixin
             raise ValueError(f"pos_label={self.pos_label!r} is not in y, which has {self.classes_.tolist()}.")
         return int(found[0])
 
-    def _check_multi_class(self, y: NDArray[Any]) -> None:
+    def _check_multi_class(self, y: Labels) -> None:
         if not self._multi_class:
             raise ValueError(
                 f"Only binary classification is supported by {type(self).__name__}. The type of the target is "

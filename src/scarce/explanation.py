@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scarce._drawing import axes_or_new, draw_effects
 from scarce._extras import require
 from scarce._sklearn import safe_indexing
-from scarce._typing import FloatArray, Label, Labels, MatrixLike
+from scarce._typing import Axes, Cell, FloatArray, Frame, Json, Keywords, Label, Labels, MatrixLike, Rows
 from scarce._values import (
     SHOWN_EFFECTS,
     as_values,
@@ -37,8 +36,8 @@ class Contribution(NamedTuple):
     """A feature of one row: its value, the usual one, and what it adds to the score; None where it is not known."""
 
     feature: str
-    value: Any
-    usual: Any
+    value: Cell
+    usual: Cell
     effect: float | None
 
 
@@ -118,7 +117,7 @@ class Explanation:
         score = checked_floats("score", self.score, np.size(self.score))
         n, features = len(score), tuple(map(str, self.features))
         shape = (n, len(features))
-        checked: dict[str, Any] = {"score": score, "features": features}
+        checked: Keywords = {"score": score, "features": features}
         checked["label"] = np.broadcast_to(np.asarray(self.label), n)
         checked["values"] = checked_values("values", self.values, *shape)
         if self.unit not in get_args(Unit):
@@ -169,7 +168,13 @@ class Explanation:
 
     @classmethod
     def from_neighbours(
-        cls, X: MatrixLike, rows: ArrayLike, labels: ArrayLike, distances: ArrayLike, votes: Any = None, **known: Any
+        cls,
+        X: MatrixLike,
+        rows: ArrayLike,
+        labels: ArrayLike,
+        distances: ArrayLike,
+        votes: ArrayLike | None = None,
+        **known: Any,
     ) -> Self:
         """Return an explanation by training rows; parameters as for :func:`neighbours`, `known` as for `from_effects`.
 
@@ -187,7 +192,7 @@ class Explanation:
     @classmethod
     def from_occlusion(
         cls,
-        score_samples: Callable[[Any], FloatArray],
+        score_samples: Callable[[Rows], FloatArray],
         X: MatrixLike,
         background: MatrixLike,
         *,
@@ -229,7 +234,10 @@ class Explanation:
             effects = np.empty(X.shape)
             for k in np.unique(column):
                 rows = np.flatnonzero(column == k)
-                of_class = partial(_column, score_samples, int(k))
+
+                def of_class(some: Rows, k: int = int(k)) -> FloatArray:
+                    return np.asarray(score_samples(some))[:, k]
+
                 effects[rows] = occlusion(of_class, safe_indexing(X, rows), background)
             score, base_value = own[np.arange(len(own)), column], usual.mean(axis=0)[column]
         if known.get("usual") is None:
@@ -259,7 +267,7 @@ class Explanation:
         found = [Contribution(*of) for of in zip(self.features, values, usual, effects, strict=True)]
         return found if one.effects is None else sorted(found, key=lambda c: -abs(c.effect or 0.0))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> Frame:
         """Return a pandas data frame with a line for each row and feature: row, feature, value, usual, effect.
 
         Rows are numbered from 0, and features are in their own order.
@@ -277,7 +285,7 @@ class Explanation:
             }
         )
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    def to_dicts(self) -> list[Json]:
         """Return a dictionary for each row as plain data, which JSON can hold; the keys are the same for all methods.
 
         They are label, score, probability, base_value, unit, additive, contributions, neighbours and rule. What is not
@@ -317,7 +325,7 @@ class Explanation:
         effects = [] if self.effects is None else self.contributions()
         return text_of_row(head, effects, self.neighbours[0], self.rule[0])
 
-    def plot(self, row: int = 0, ax: Any = None, *, max_features: int = SHOWN_EFFECTS) -> Any:
+    def plot(self, row: int = 0, ax: Axes | None = None, *, max_features: int = SHOWN_EFFECTS) -> Axes:
         """Draw the largest effects of one row; see :class:`scarce.plotting.ExplanationDisplay`.
 
         Parameters
@@ -410,7 +418,3 @@ def distance_effects(to_own: ArrayLike, to_other: ArrayLike) -> FloatArray:
     own, other = np.asarray(to_own, dtype=np.float64), np.asarray(to_other, dtype=np.float64)
     total = (own + other).sum(axis=1, keepdims=True)
     return (other - own) / np.where(total > 0, total, 1.0)
-
-
-def _column(score_samples: Callable[[Any], FloatArray], k: int, rows: Any) -> FloatArray:
-    return np.asarray(score_samples(rows))[:, k]

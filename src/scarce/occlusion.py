@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import narwhals as nw
 import numpy as np
 from scipy.sparse import issparse
 
 from scarce._sklearn import safe_indexing
-from scarce._typing import FloatArray, MatrixLike
+from scarce._typing import FloatArray, MatrixLike, Rows, Values
 
 __all__ = ["contributions", "occlusion", "usual_rows"]
 
@@ -19,9 +18,9 @@ MAX_ROWS = 50_000
 
 
 def contributions(
-    score: Callable[[Any], FloatArray],
+    score: Callable[[Rows], FloatArray],
     X: MatrixLike,
-    usual: Sequence[tuple[Any, Sequence[float] | None]],
+    usual: Sequence[tuple[Values, Sequence[float] | None]],
     *,
     max_rows: int = MAX_ROWS,
 ) -> FloatArray:
@@ -71,7 +70,7 @@ def contributions(
 
 
 def occlusion(
-    score: Callable[[Any], FloatArray], X: MatrixLike, background: Any, *, max_rows: int = MAX_ROWS
+    score: Callable[[Rows], FloatArray], X: MatrixLike, background: Rows, *, max_rows: int = MAX_ROWS
 ) -> FloatArray:
     """Return what each feature adds to each row's score, where usual values are those of background rows.
 
@@ -93,18 +92,18 @@ def occlusion(
     return contributions(score, X, usual, max_rows=max_rows)
 
 
-def usual_rows(X: MatrixLike, size: int = 30) -> Any:
+def usual_rows(X: MatrixLike, size: int = 30) -> Rows:
     """Return some rows of `X`, the same ones at each call, to serve as a background."""
     return safe_indexing(X, np.random.default_rng(0).permutation(X.shape[0])[:size])
 
 
-def _feature(rows: Any, feature: int) -> Any:
+def _feature(rows: Rows, feature: int) -> Rows:
     if nw.dependencies.is_into_dataframe(rows):
         return nw.from_native(rows, eager_only=True)[:, feature].to_native()
     return rows[:, [feature]].toarray().ravel() if issparse(rows) else rows[:, feature]
 
 
-def _with_feature(rows: Any, feature: int, values: Any) -> Any:
+def _with_feature(rows: Rows, feature: int, values: Values) -> Rows:
     """Return the rows with other values of one feature; arrays, which are copies already, are changed in place."""
     if nw.dependencies.is_into_dataframe(rows):
         frame = nw.from_native(rows, eager_only=True)

@@ -14,7 +14,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._sklearn import HasMethods, Interval, StrOptions, safe_indexing
-from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Threshold
+from scarce._typing import Calibration, Estimator, FloatArray, IntArray, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 
 __all__ = ["SVDD", "OneClassClassifier"]
@@ -80,7 +80,7 @@ class OneClassClassifier(MetaEstimatorMixin, RareEventClassifier):
         *,
         fit_on: str = "negatives",
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.estimator = estimator

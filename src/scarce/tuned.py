@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from scarce._sklearn import HasMethods, routing_enabled
-from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import CV, Estimator, FloatArray, IntArray, Keywords, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Unit
 from scarce.objectives import FBeta
@@ -94,7 +94,7 @@ class TunedThreshold(ClassifierWrapper):
         estimator: Estimator,
         *,
         threshold: Threshold = "default",
-        cv: Any = 5,
+        cv: CV = 5,
         pos_label: Label = None,
     ) -> None:
         self.estimator = estimator
@@ -105,7 +105,7 @@ class TunedThreshold(ClassifierWrapper):
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **self._fit_params(sample_weight))
 
-    def _fit_params(self, sample_weight: FloatArray | None) -> dict[str, Any]:
+    def _fit_params(self, sample_weight: FloatArray | None) -> Keywords:
         if sample_weight is None:
             return {}
         if routing_enabled():

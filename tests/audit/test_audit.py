@@ -113,6 +113,7 @@ def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
         "report.json",
         "model.skops",
         "manifest.json",
+        "training-rows.npy",
     }
     assert [p.name for p in folder.parent.iterdir()] == ["audit"]
     written = pd.read_csv(folder / "queue.csv")
@@ -260,3 +261,29 @@ def test_a_budget_beyond_the_table_and_odd_amounts_are_reported(half_known: pd.D
     assert "Rows without an amount, which counts as 0: 1." in warnings
     assert "Rows with a negative amount, which counts as it is: 1." in warnings
     assert {c.name: c.role for c in outcome.profile.columns}["step"] == "order"
+
+
+def test_an_export_of_a_spreadsheet_is_audited_and_scored(tmp_path: Path) -> None:
+    plain = make_table(500, seed=4).drop(columns=["chargeback", "currency"])
+    written = plain.assign(
+        amount=[f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in plain["amount"]],
+        date=pd.to_datetime(plain["date"]).dt.strftime("%d-%b-%y"),
+        fraud=plain["fraud"].where(plain.index % 2 == 0, plain["fraud"].str.upper() + " "),
+    )
+    written.to_csv(tmp_path / "export.csv", sep=";", index=False, encoding="cp1252")
+    result = audit(tmp_path / "export.csv", "fraud", budget=20, amount="amount", time="date")
+    assert result.profile.positives == (plain["fraud"] == "yes").sum()
+    np.testing.assert_array_equal(result.task.amount, plain["amount"])
+    notes = " ".join(result.warnings)
+    assert "'YES ' and 'yes' are read as one label" in notes
+    assert "two-digit years" in notes
+    assert "read as Latin-1" in notes
+    assert report_data(result)["warnings"] == result.warnings
+    save(result, tmp_path / "out")
+    # A part of the rows would be read otherwise if it were read alone: 1,50 € is no longer beside 1.234,50 €.
+    few = written.iloc[300:320].drop(columns="fraud")
+    few.to_csv(tmp_path / "few.csv", sep="\t", index=False, encoding="utf-16")
+    ranked = score_table(tmp_path / "out", tmp_path / "few.csv").set_index("row").sort_index()
+    expected = result.model.score_samples(result.task.X.iloc[300:320])
+    np.testing.assert_array_equal(ranked["score"], expected)
+    assert (ranked["learned_from"] == "yes").all()

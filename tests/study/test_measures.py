@@ -16,6 +16,7 @@ from sklearn.metrics import (
 )
 
 import scarce.study.compute as compute
+from scarce.datasets import load
 from scarce.metrics import gmean_score, precision_at_k, profit_score
 from scarce.study import data, load_study
 from scarce.study.compute import compute as compute_cell
@@ -97,6 +98,15 @@ def test_the_maximum_number_of_rows_is_drawn_with_the_same_share_of_positives():
     enough = rows_of({"name": "balance"}, {**protocol, "rows": 10_000, "test_rows": 10_000}, 0)
     np.testing.assert_array_equal(enough.X_train, whole.X_train)
     assert enough.note == ""
+
+
+def test_all_rows_that_are_not_fitted_on_can_be_the_test():
+    protocol = {"kind": "shuffle", "test_size": 0.5, "rows": 200, "test_rows": "others"}
+    rows, known = rows_of({"name": "balance"}, protocol, 0), load("balance")
+    assert len(rows.y_train) == 200
+    both = np.vstack((rows.X_train, rows.X_test))
+    np.testing.assert_array_equal(both[np.lexsort(both.T)], known.data[np.lexsort(known.data.T)])
+    assert rows.y_train.sum() + rows.y_test.sum() == known.target.sum()
 
 
 def test_simulated_states_are_drawn_anew_for_each_split():

@@ -9,22 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from scarce.audit.candidates import make_candidates
 from scarce.study import Store, StudyError, list_studies, load_study, run_study
 from scarce.study.build import build
 from scarce.study.compute import compute
 from scarce.study.measures import LABELS
 from scarce.study.runner import needs
 from scarce.study.spec import parse_study
+from scarce.tables import Column
 
 from .conftest import STUDY
 
 NAMED = [
     "all-methods", "calibration/bars",
-    "ccnnd/table2", "ccnnd/table3", "cone/fig5.5-5.8", "cone/models-needed", "cone/table5.2",
-    "gamma/creditcard", "gamma/fig4", "gamma/fig5", "gamma/fig6", "gamma/table2", "gfrnn/defaults",
+    "ccnnd/table2", "ccnnd/table3", "cone/development", "cone/fig5.5-5.8", "cone/models-needed", "cone/table5.2",
+    "gamma/creditcard", "gamma/fig4", "gamma/fig5", "gamma/fig6", "gamma/local", "gamma/table2", "gfrnn/defaults",
     *(f"gfrnn/table{n}" for n in range(4, 13)), "me2/choices", "me2/development", "me2/table3.2", "me2/table4.3",
     "metaap/fig3", "metaap/fig5", "metaap/fig6", "metaap/forests", "metric/f1", "metric/lmnn", "profit/fig6.1",
-    "profit/models", "profit/table6.2", "profit/tree-choices", "trees/ap-boosting", "trees/budget",
+    "profit/development", "profit/models", "profit/table6.2", "profit/tree-choices", "trees/ap-boosting",
+    "trees/budget",
 ]  # fmt: skip
 
 
@@ -225,3 +228,21 @@ def test_cells_are_plain_data():
 def test_a_file_can_ask_for_none():
     model = build({"estimator": "ME2", "params": {"tune": "None"}}, {}, seed=0, fewest=10)
     assert model[-1].tune is None
+
+
+def test_lightgbm_has_the_same_settings_wherever_it_is_the_rival():
+    """Settings are part of a cell and stand in the files of the studies; the audit has them in code."""
+    column = Column("x", "number", distinct=9)
+    [audited] = [c for c in make_candidates([column], "f1", rows=100, folds=3, seed=0) if c.name == "LightGBM"]
+    expected = audited.model.named_steps["method"].estimator.get_params()
+    rivals = {
+        "gamma/table2": "LightGBM, tuned threshold",
+        "profit/models": "Bayes rule",
+        "profit/development": "Bayes rule",
+    }
+    methods = [m for name, label in rivals.items() for m in load_study(name).methods if m.label == label]
+    assert len(methods) == 3
+    for method in methods:
+        found = method.recipe["params"]["estimator"]["params"]
+        assert found == {name: expected[name] for name in found}
+        assert {"n_estimators", "learning_rate", "num_leaves", "colsample_bytree", "reg_lambda"} <= set(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import joblib
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from scarce._extras import require
+from scarce._typing import Estimator
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Objective
 from scarce.tables import Column, make_encoder
@@ -76,7 +77,7 @@ def make_candidates(
     """
 
     def candidate(
-        name: str, description: str, suited_to: Literal["distances", "trees"], effort: int, method: Any
+        name: str, description: str, suited_to: Literal["distances", "trees"], effort: int, method: Estimator
     ) -> Candidate:
         if not isinstance(method, GammaKNN):
             method = TunedThreshold(method, cv=folds)

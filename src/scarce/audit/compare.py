@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
-from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce._typing import BoolArray, FloatArray, IntArray, Keywords
 from scarce.metrics import (
     ConfidenceInterval,
     average_precision,
@@ -250,7 +250,7 @@ def _lead(figure: _Figure, truth: NDArray[Any], first: Outcome, second: Outcome,
 
 
 def _bootstrap(
-    metric: Callable[..., float], truth: NDArray[Any], given: NDArray[Any], seed: int, columns: dict[str, Any]
+    metric: Callable[..., float], truth: NDArray[Any], given: NDArray[Any], seed: int, columns: Keywords
 ) -> ConfidenceInterval:
     # Not stratified: the next table will not hold exactly as many positives as this one.
     return bootstrap_interval(

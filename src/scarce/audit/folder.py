@@ -5,44 +5,60 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 import skops.io
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 import scarce
 from scarce._errors import AuditError
 from scarce._files import written_whole
+from scarce._typing import Cell, Json
 from scarce._values import plain
-from scarce.tables import Column
+from scarce.tables import Column, Reading
 
 from .reasons import Usual
 from .report import report_data, report_html
 from .run import Audit
 
-__all__ = ["MANIFEST", "SavedModel", "load", "save"]
+__all__ = ["MANIFEST", "SavedModel", "load", "row_marks", "save"]
 
 MANIFEST = "manifest.json"
+TRAINING_ROWS = "training-rows.npy"
 PACKAGES = ("lightgbm", "numpy", "pandas", "scikit-learn", "scipy", "skops")
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model read back: the pipeline, and its columns as the manifest beside it describes them."""
+    """A model read back: the pipeline, its columns and how they are read, and the marks of its training rows."""
 
     pipeline: Pipeline
     columns: list[Column]
+    readings: list[Reading]
     usual: dict[str, Usual]
-    manifest: dict[str, Any]
+    training_rows: NDArray[np.uint64]
+    manifest: Json
+
+
+def row_marks(X: pd.DataFrame) -> NDArray[np.uint64]:
+    """Return a number for each row of typed columns: equal rows have equal numbers, and others differ.
+
+    The numbers are 64-bit hashes, so that two different rows of a table have the same one by a chance that can be
+    ignored, and no row can be read back from them.
+    """
+    # -0.0 and 0.0 are equal, and their bits are not.
+    same = {name: X[name] + 0.0 if X[name].dtype == np.float64 else X[name] for name in X.columns}
+    return pd.util.hash_pandas_object(pd.DataFrame(same), index=False).to_numpy()
 
 
 def save(result: Audit, out: Path, *, force: bool = False) -> None:
-    """Write ``queue.csv``, ``report.html``, ``report.json``, ``model.skops`` and ``manifest.json`` to a folder.
+    """Write the queue, the report, the model, its manifest and the marks of its training rows to a folder.
 
     The folder appears complete or not at all; by `force` it replaces another audit.
     """
@@ -53,14 +69,17 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
         result.queue.to_csv(new / "queue.csv", index=False)
         (new / "report.html").write_text(page, encoding="utf-8")
         _write_json(new / "report.json", data)
+        np.save(new / TRAINING_ROWS, np.unique(row_marks(result.task.X)), allow_pickle=False)
         skops.io.dump(result.model, new / "model.skops")
         types = skops.io.get_untrusted_types(file=new / "model.skops")
         _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
 
 
-def _manifest(result: Audit) -> dict[str, Any]:
+def _manifest(result: Audit) -> Json:
     """Return all that is needed to repeat the audit and to use its model."""
     features = result.profile.features
+    shown = [*result.profile.identifiers, result.settings.time, result.settings.amount]
+    needed = {*(c.name for c in features), *filter(None, shown)}
     return {
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(result.seconds, 1),
@@ -89,12 +108,17 @@ def _manifest(result: Audit) -> dict[str, Any]:
             {
                 "name": c.name,
                 "kind": c.kind,
-                "date_format": c.date_format,
                 "usual": asdict(_plain(result.usual[c.name])),
             }
             for c in features
         ],
+        "readings": [_for_new_rows(reading).as_dict() for reading in result.readings if reading.name in needed],
     }
+
+
+def _for_new_rows(reading: Reading) -> Reading:
+    """Return a reading that takes fractions too where the training rows happened to have none."""
+    return replace(reading, type="float64") if reading.type == "int64" else reading
 
 
 def load(path: Path) -> SavedModel:
@@ -115,15 +139,19 @@ def load(path: Path) -> SavedModel:
             "use a model from a source that you trust."
         )
     pipeline = skops.io.load(model_file, trusted=scarce.trusted_types())
-    columns = [Column(c["name"], c["kind"], date_format=c["date_format"]) for c in manifest["columns"]]
+    columns = [Column(c["name"], c["kind"]) for c in manifest["columns"]]
+    readings = [Reading(**reading) for reading in manifest["readings"]]
     usual = {c["name"]: _typed(c["usual"], c["kind"]) for c in manifest["columns"]}
-    return SavedModel(pipeline, columns, usual, manifest)
+    marks = model_file.with_name(TRAINING_ROWS)
+    if not marks.exists():
+        raise AuditError(f"There is no {marks}; keep the files of an audit in the same folder.")
+    return SavedModel(pipeline, columns, readings, usual, np.load(marks, allow_pickle=False), manifest)
 
 
-def _read_manifest(file: Path) -> dict[str, Any]:
+def _read_manifest(file: Path) -> Json:
     try:
-        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        manifest["columns"]
+        manifest: Json = json.loads(file.read_text(encoding="utf-8"))
+        manifest["columns"], manifest["readings"]
     except FileNotFoundError as error:
         raise AuditError(f"There is no {file}; keep the model and its manifest in the same folder.") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -131,7 +159,7 @@ def _read_manifest(file: Path) -> dict[str, Any]:
     return manifest
 
 
-def _write_json(file: Path, data: dict[str, Any]) -> None:
+def _write_json(file: Path, data: Json) -> None:
     file.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
@@ -141,8 +169,8 @@ def _plain(usual: Usual) -> Usual:
     return Usual(values, usual.weights, typical)
 
 
-def _typed(plain: dict[str, Any], kind: str) -> Usual:
-    def read(values: Iterable[Any]) -> list[Any]:
+def _typed(plain: Json, kind: str) -> Usual:
+    def read(values: Iterable[Cell]) -> list[Cell]:
         if kind == "date":
             return [pd.NaT if v is None else pd.Timestamp(v) for v in values]
         return [float("nan") if v is None else v for v in values] if kind == "number" else list(values)

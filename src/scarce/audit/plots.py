@@ -9,7 +9,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from scarce._svg import GREEN, ORANGE, PINK, RED, STYLE, to_svg
+from scarce._colours import GREEN, ORANGE, PINK, RED
+from scarce._svg import STYLE, to_svg
+from scarce._typing import Json, Keywords
 
 __all__ = ["dots_and_whiskers", "precision_at_budget", "precision_recall"]
 
@@ -54,7 +56,7 @@ def dots_and_whiskers(title: str, names: Sequence[str], figures: Sequence[Mappin
         return _on_page(drawing, f"{title} of each method with its 95 % interval")
 
 
-def precision_recall(curves: Sequence[dict[str, Any]], rate: float) -> str:
+def precision_recall(curves: Sequence[Json], rate: float) -> str:
     """Draw precision against recall for every method; the winner comes first, with its threshold."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(5.2, 3.9), layout="constrained")
@@ -69,7 +71,7 @@ def precision_recall(curves: Sequence[dict[str, Any]], rate: float) -> str:
         return _on_page(figure, "Precision against recall of each method")
 
 
-def precision_at_budget(curves: Sequence[dict[str, Any]], budget: float, rate: float) -> str:
+def precision_at_budget(curves: Sequence[Json], budget: float, rate: float) -> str:
     """Draw the precision among the first k rows for every method, the budget marked."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(5.2, 3.9), layout="constrained")
@@ -88,7 +90,7 @@ def precision_at_budget(curves: Sequence[dict[str, Any]], budget: float, rate: f
         return _on_page(figure, "Precision among the first rows of each method's ranking")
 
 
-def _with_styles(curves: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _with_styles(curves: Sequence[Json]) -> list[tuple[Json, Keywords]]:
     winner = [(curves[0], {"color": ACCENT, "lw": 2.4, "zorder": 4})]
     return winner + [
         (curve, {"color": colour, "lw": 1.2, "alpha": 0.9}) for curve, colour in zip(curves[1:], OTHERS, strict=False)

@@ -17,7 +17,17 @@ from .reasons import Usual, nearest_positives, sentences
 __all__ = ["OWN_COLUMNS", "queue_of_new_rows", "queue_of_tested_rows"]
 
 
-OWN_COLUMNS = ("rank", "row", "score", "threshold", "flagged", "outcome", "reasons", "nearest_positives")
+OWN_COLUMNS = (
+    "rank",
+    "row",
+    "score",
+    "threshold",
+    "flagged",
+    "learned_from",
+    "outcome",
+    "reasons",
+    "nearest_positives",
+)
 
 
 def queue_of_new_rows(
@@ -31,6 +41,8 @@ def queue_of_new_rows(
     score = model.score_samples(X)
     order = np.argsort(-score, kind="stable")
     best, rest = order[:size], order[size:]
+    if not len(best):
+        return _decided(model, X.index[rest], score[rest])
     explained = _explained(model, X.iloc[best], score[best], usual, trained_on)
     return pd.concat([explained, _decided(model, X.index[rest], score[rest])]) if len(rest) else explained
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import Cell, FloatArray, IntArray
 from scarce.neighbors import GammaKNN
 from scarce.tables import MISSING, Column
 
@@ -24,9 +24,9 @@ SIZE = 12
 class Usual:
     """The usual values of a column: a few that stand for all, how often each occurs, and the middle one."""
 
-    values: list[Any]
+    values: list[Cell]
     weights: list[float]
-    typical: Any
+    typical: Cell
 
     def weighted(self, dtype: Any) -> tuple[pd.Series, list[float]]:
         """Return the values as a series of a type, and their weights."""
@@ -86,13 +86,13 @@ def sentences(added: FloatArray, X: pd.DataFrame, usual: Mapping[str, Usual], mo
     return found
 
 
-def _cell(value: Any, typical: Any) -> str:
+def _cell(value: Cell, typical: Cell) -> str:
     if isinstance(value, str) or typical is None:
         return show(value)
     return f"{show(value)} (usual {show(typical)})" if not isinstance(value, pd.Timestamp) else show(value)
 
 
-def show(value: Any) -> str:
+def show(value: Cell) -> str:
     """Write a cell for people."""
     if isinstance(value, pd.Timestamp):
         return value.isoformat(sep=" ", timespec="minutes").removesuffix(" 00:00")

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 import scarce
+from scarce._typing import Json
 from scarce._values import plain
 from scarce.metrics import value_at_k
 
@@ -45,7 +46,7 @@ def figure_titles(result: Audit) -> dict[str, str]:
     return {name: titles[name] for name in result.comparison.winner.figures}
 
 
-def report_data(result: Audit) -> dict[str, Any]:
+def report_data(result: Audit) -> Json:
     """Return the contents of the report, as plain data."""
     comparison, profile = result.comparison, result.profile
     tested = comparison.folds.tested
@@ -87,7 +88,7 @@ def report_data(result: Audit) -> dict[str, Any]:
     }
 
 
-def report_html(result: Audit, data: dict[str, Any]) -> str:
+def report_html(result: Audit, data: Json) -> str:
     """Return the report as one HTML page that refers to nothing outside itself."""
     environment = Environment(loader=PackageLoader("scarce.audit"), autoescape=True, undefined=StrictUndefined)
     environment.filters["figure"] = figure_text
@@ -127,7 +128,7 @@ def _checks(result: Audit) -> float:
     return budget if isinstance(budget, int) else budget * len(result.comparison.folds.tested)
 
 
-def _method(outcome: Outcome) -> dict[str, Any]:
+def _method(outcome: Outcome) -> Json:
     return {
         "name": outcome.candidate.name,
         "description": outcome.candidate.description,
@@ -136,7 +137,7 @@ def _method(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _headline(result: Audit) -> dict[str, Any]:
+def _headline(result: Audit) -> Json:
     """Return the figures that lead the report: what to expect of the queue."""
     precision = result.comparison.winner.figures["precision"]
     rate = float(result.task.y[result.comparison.folds.tested].mean())
@@ -163,7 +164,7 @@ def _money(result: Audit) -> dict[str, float] | None:
     return {"caught": float(caught), "at_stake": float(amount[truth == 1].sum())}
 
 
-def _curve(outcome: Outcome, result: Audit) -> dict[str, Any]:
+def _curve(outcome: Outcome, result: Audit) -> Json:
     """Return the precision-recall and the precision-at-k curve of a method, thinned for drawing."""
     truth = result.task.y[result.comparison.folds.tested]
     order = np.argsort(-outcome.rank, kind="stable")
@@ -189,7 +190,7 @@ def _floats(values: NDArray[Any]) -> list[float]:
     return [float(v) for v in values]
 
 
-def _queue(result: Audit) -> dict[str, Any]:
+def _queue(result: Audit) -> Json:
     queue = result.queue
     known = None if result.new_rows else int((queue["outcome"].astype(str) == result.target.positive).sum())
     return {

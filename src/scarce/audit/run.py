@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import time as clock
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from scarce._errors import AuditError
 from scarce._files import sha256
 from scarce._typing import FloatArray
 from scarce.datasets import make_transactions
-from scarce.tables import Profile, Target, profile_table, read_table, read_target, require_columns
+from scarce.tables import Kind, Profile, Reading, Table, Target, gather, profile_table, read_table, read_target
 
 from .candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
 from .compare import Comparison, ObjectiveName, Task, compare, threshold_for
@@ -46,6 +46,7 @@ class Settings:
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     seed: int = 0
+    types: Mapping[str, Kind] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Audit:
         The usual values of each column, against which reasons are measured.
     task : Task
         The labelled rows and the objective that were compared on.
+    readings : tuple of Reading
+        How the columns of the table were read.
     new_rows : bool
         Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
     warnings : list of str
@@ -92,6 +95,7 @@ class Audit:
     queue: pd.DataFrame
     usual: dict[str, Usual]
     task: Task
+    readings: tuple[Reading, ...]
     new_rows: bool
     warnings: list[str]
     seconds: float
@@ -114,6 +118,7 @@ def audit(
     check_cost: float | None = None,
     keep: Sequence[str] = (),
     drop: Sequence[str] = (),
+    types: Mapping[str, Kind] | None = None,
     seed: int = 0,
     progress: Progress = lambda step, done, total: None,
 ) -> Audit:
@@ -122,7 +127,7 @@ def audit(
     Parameters
     ----------
     table : path or DataFrame, optional
-        CSV, Parquet or a frame. Without one, simulated payments are audited.
+        CSV, Parquet, Excel or a frame. Without one, simulated payments are audited.
     target : str
         The column of outcomes: two values, empty where the outcome is unknown.
     budget : int
@@ -142,6 +147,8 @@ def audit(
         What one check costs; needed for the objective "profit".
     keep, drop : sequences of str
         Columns to learn from, or not, whatever the profile finds.
+    types : dict of str, optional
+        The kind of some columns, "number", "category" or "date", whatever their cells look like.
     seed : int
         The same seed gives the same queue.
     progress : callable
@@ -152,23 +159,31 @@ def audit(
     Audit
     """
     start = clock.perf_counter()
-    frame, source = _open(table)
-    if source.simulated:
+    if table is None:
         target, amount, time = target or "fraud", amount or "amount", time or "date"
     if target is None:
         raise AuditError("Name the column of outcomes (`target`).")
-    settings = Settings(target, budget, objective, positive, amount, time, check_cost, tuple(keep), tuple(drop), seed)
-    _check_settings(settings, frame)
+    settings = Settings(
+        *(target, budget, objective, positive, amount, time, check_cost, tuple(keep), tuple(drop), seed),
+        dict(types or {}),
+    )
+    _check_settings(settings)
+    progress("Reading the table", 0, 1)
+    opened, source = _open(table, settings)
+    frame = opened.frame
+    outcome, (money, warnings), moments = gather(
+        lambda: read_target(frame, target, positive),
+        lambda: _amounts(frame, amount),
+        lambda: None if time is None else _moments(frame[time], opened.readings),
+    )
     progress("Reading the columns", 0, 1)
-    outcome = read_target(frame, target, positive)
-    money, warnings = _amounts(frame, amount)
-    profile, typed = profile_table(frame, target, outcome.y, time=time, keep=keep, drop=drop)
-    warnings = [*profile.warnings, *warnings]
+    profile, typed = profile_table(opened, target, outcome.y, time=time, keep=keep, drop=drop)
+    warnings = [*profile.warnings, *opened.notes, *warnings]
 
     labelled, new = np.flatnonzero(outcome.y >= 0), np.flatnonzero(outcome.y < 0)
     names = [c.name for c in profile.features]
     X, y = typed[names], outcome.y[labelled]
-    folds = make_folds(y, None if time is None else _moments(frame, typed, profile, time)[labelled], seed)
+    folds = make_folds(y, None if moments is None else moments[labelled], seed)
     at_stake = len(new) if len(new) else len(folds.tested)
     if budget > at_stake:
         warnings.append(f"The budget of {budget:,} is more than the {at_stake:,} rows to rank; all of them are queued.")
@@ -225,36 +240,40 @@ def audit(
         queue,
         usual,
         task,
+        opened.readings,
         new_rows=bool(len(new)),
         warnings=warnings,
         seconds=clock.perf_counter() - start,
     )
 
 
-def _open(table: str | os.PathLike[str] | pd.DataFrame | None) -> tuple[pd.DataFrame, Source]:
-    if table is None:
-        frame = make_transactions(SIMULATED_ROWS, seed=0).frame
-        return frame, Source("simulated payments", _hash_of(frame), simulated=True)
-    if isinstance(table, pd.DataFrame):
-        frame = table.reset_index(drop=True)
-        frame.columns = frame.columns.map(str)
-        return frame, Source("the table", _hash_of(frame))
-    return read_table(table), Source(Path(table).name, sha256(table))
+def _open(table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings) -> tuple[Table, Source]:
+    needs = {
+        parameter: [given] if isinstance(given, str) else given or ()
+        for parameter in ("target", "amount", "time", "keep", "drop")
+        for given in [getattr(settings, parameter)]
+    }
+    if table is None or isinstance(table, pd.DataFrame):
+        frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
+        opened = Table.from_frame(frame, types=settings.types, drop=settings.drop, needs=needs)
+        return opened, Source(
+            "simulated payments" if table is None else "the table", _hash_of(frame), simulated=table is None
+        )
+    opened = read_table(table, types=settings.types, drop=settings.drop, needs=needs)
+    return opened, Source(Path(table).name, sha256(table))
 
 
 def _hash_of(frame: pd.DataFrame) -> str:
     return hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
 
 
-def _check_settings(settings: Settings, frame: pd.DataFrame) -> None:
+def _check_settings(settings: Settings) -> None:
     if settings.budget < 1:
         raise AuditError(f"`budget` is the number of rows that can be checked, at least 1; it was {settings.budget}.")
-    require_columns(frame, [settings.target], "target")
     for option in ("amount", "time", "keep", "drop"):
         given = getattr(settings, option)
         names = given if isinstance(given, tuple) else filter(None, [given])
         for name in names:
-            require_columns(frame, [name], option)
             if name == settings.target:
                 raise AuditError(f"`{option}` names the target column {name!r}; name another column.")
     if settings.objective == "profit":
@@ -283,17 +302,19 @@ def _amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, 
     return values.where(known, 0.0).to_numpy(), warnings
 
 
-def _moments(frame: pd.DataFrame, typed: pd.DataFrame, profile: Profile, name: str) -> pd.Series:
-    kind = next(c.kind for c in profile.columns if c.name == name)
+def _moments(values: pd.Series, readings: Sequence[Reading]) -> pd.Series:
+    name, kind = values.name, next(r.kind for r in readings if r.name == values.name)
     if kind == "category":
-        example = str(frame[name].dropna().iloc[0]) if frame[name].notna().any() else ""
+        example = str(values.dropna().iloc[0]) if values.notna().any() else ""
         raise AuditError(
             f"The time column {name!r} holds cells that are neither dates nor numbers, such as {example!r}; "
             "write dates like 2024-01-31 or 2024-01-31 14:05."
         )
-    if typed[name].isna().any():
+    if kind == "number":
+        values = values.astype("float64").where(np.isfinite(values.astype("float64")))
+    if values.isna().any():
         raise AuditError(
-            f"The time column {name!r} is empty in {int(typed[name].isna().sum()):,} rows, which cannot be put in "
+            f"The time column {name!r} is empty in {int(values.isna().sum()):,} rows, which cannot be put in "
             "order; fill these cells, or test on random folds (no `time`)."
         )
-    return typed[name]
+    return values

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import Tags, check_random_state
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import ap_loss, log_ap_loss, sigmoid_ap_gradient
@@ -125,7 +125,7 @@ class APBoosting(BoostedClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.loss = loss

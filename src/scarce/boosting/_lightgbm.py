@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scarce._extras import require
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray, MatrixLike, RandomState, Rows
+from scarce._typing import Booster, FloatArray, IntArray, Keywords, MatrixLike, RandomState, Rows
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 
@@ -68,8 +68,8 @@ class BoostedClassifier(RareEventClassifier):
         *,
         start: float = 0.0,
         n_estimators: int | None = None,
-        stop: Callable[[Any], bool] | None = None,
-    ) -> Any:
+        stop: Callable[[Booster], bool] | None = None,
+    ) -> Booster:
         """Return the trees that descend from a constant score; `derivatives` maps scores to gradient and Hessian.
 
         None if no feature can be split.
@@ -101,14 +101,14 @@ class BoostedClassifier(RareEventClassifier):
                 break
         return booster
 
-    def _keep(self, booster: Any, start: float) -> None:
+    def _keep(self, booster: Booster, start: float) -> None:
         # Text, since it is the same on every machine and holds no code that a loader would have to trust.
         self.model_ = "" if booster is None else booster.model_to_string()
         self.start_ = float(start)
         self.__dict__.pop("_booster", None)
 
     @property
-    def booster_(self) -> Any:
+    def booster_(self) -> Booster:
         """The trees, as a LightGBM booster; None if no feature could be split."""
         check_is_fitted(self)
         if not self.model_:
@@ -117,8 +117,8 @@ class BoostedClassifier(RareEventClassifier):
             self._booster = import_lightgbm().Booster(model_str=self.model_)
         return self._booster
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> Keywords:
+        state: Keywords = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_booster"}
 
     def _score(self, X: NDArray[Any]) -> FloatArray:

@@ -8,11 +8,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, GainsLike, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce._typing import (
+    Booster,
+    Calibration,
+    FloatArray,
+    GainsLike,
+    IntArray,
+    Label,
+    MatrixLike,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.boosting._lightgbm import BoostedClassifier
 from scarce.boosting._losses import cross_entropy, exponential_loss, logistic_loss
 from scarce.explanation import Unit
@@ -151,7 +161,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         random_state: RandomState = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.loss = loss
@@ -198,7 +208,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         start = 0.0 if self.loss == "logistic" else log_ratio(size @ (sign > 0), size @ (sign < 0)) / 2
         return lambda score: loss(score, sign, size)[1:], start
 
-    def _add_stakes(self, booster: Any, gains: FloatArray, weight: FloatArray) -> float:
+    def _add_stakes(self, booster: Booster, gains: FloatArray, weight: FloatArray) -> float:
         """Add trees for the log-odds of the stakes, and return the constant that these start from."""
         up, down = stakes(gains)
         size = weight * (up + down)
@@ -221,10 +231,8 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         return start
 
     def _best_number_of_trees(self, X: Rows, y: IntArray, weight: FloatArray, patience: int) -> int:
-        if np.bincount(y).min() < 2:
-            raise ValueError("Early stopping sets rows aside, and needs at least two rows of each class.")
-        size = max(2, round(self.validation_fraction * len(y)))  # at least one row of each class
-        train, aside = train_test_split(np.arange(len(y)), test_size=size, stratify=y, random_state=self.random_state)
+        n_aside = round(self.validation_fraction * len(y))
+        train, aside = self._set_aside(y, n_aside, self.random_state, "Early stopping", "set n_iter_no_change=None")
         X_aside, gains = X[aside], self._gains
         worth = weight[aside] * gain_of_flagging(gains[aside], y[aside])
         derivatives, start = self._to_descend(y[train], gains[train], weight[train])
@@ -234,7 +242,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
             score += log_ratio(*stakes(gains[aside]))
         most, best = -np.inf, 1
 
-        def stop(booster: Any) -> bool:
+        def stop(booster: Booster) -> bool:
             nonlocal most, best
             grown = booster.num_trees()
             score[:] += booster.predict(X_aside, raw_score=True, start_iteration=grown - 1, num_iteration=1)

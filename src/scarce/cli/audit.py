@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ._console import make_console, options_of, with_options
+from ._console import make_console, options_of, progress, with_options
 
 if TYPE_CHECKING:
     from scarce.audit import Audit
@@ -26,7 +25,7 @@ SHORT_TITLES = {"ap": "AP", "f1": "F1"}
 def audit_command(
     context: typer.Context,
     table: Annotated[
-        Path | None, typer.Argument(help="CSV or Parquet; without it, simulated payments are audited.")
+        Path | None, typer.Argument(help="CSV, Parquet or Excel; without it, simulated payments are audited.")
     ] = None,
     target: Annotated[
         str | None,
@@ -46,13 +45,15 @@ def audit_command(
     positive: Annotated[str | None, typer.Option(help="Outcome to look for; the rarer one if left out.")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Column to learn from in any case; repeatable.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column not to learn from; repeatable.")] = None,
+    types: Annotated[
+        list[str] | None, typer.Option(help="Kind of a column: COLUMN=number, category or date; repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results; audit-NAME if left out.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same queue.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the folder if it exists.")] = False,
 ) -> None:
     """Compare methods on a table, rank the rows to check, and write a report, the queue and the model."""
-    with _progress() as bar:
-        task = bar.add_task("Starting", total=None)
+    with progress() as show:
         from scarce._files import check_free
         from scarce.audit import audit, save
         from scarce.audit.folder import MANIFEST
@@ -70,26 +71,22 @@ def audit_command(
             check_cost=check_cost,
             keep=keep or (),
             drop=drop or (),
+            types=_kinds(types or ()),
             seed=seed,
-            progress=lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
+            progress=show,
         )
         save(result, folder, force=force)
     _print_audit(result, folder, options_of(context.command))
 
 
-def _progress() -> Progress:
-    console = make_console(stderr=True)
-    return Progress(
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+def _kinds(given: Sequence[str]) -> dict[str, Any]:
+    """Return the kinds of columns; which kinds there are is checked with the table's other faults."""
+    from scarce._errors import AuditError
+
+    for word in given:
+        if "=" not in word:
+            raise AuditError(f"`types` is written COLUMN=KIND, such as year=category; it was {word!r}.")
+    return dict(word.rsplit("=", 1) for word in given)
 
 
 def _print_audit(result: Audit, folder: Path, options: Collection[str]) -> None:

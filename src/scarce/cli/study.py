@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console, Group
@@ -15,7 +14,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ._console import make_console
+from scarce._typing import Record
+
+from ._console import Lines, make_console, times
 
 if TYPE_CHECKING:
     from scarce.study import Progress, Store, Study
@@ -31,7 +32,6 @@ study_app = typer.Typer(
 WIDTH = 140
 # A live table with more columns than this would not fit on a screen.
 MOST_COLUMNS = 12
-SECONDS_BETWEEN_LINES = 10.0
 VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagrees": "red"}
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
@@ -99,7 +99,9 @@ def show_command(
 
 @study_app.command("compare")
 def compare_command(
-    data: Annotated[list[Path], typer.Option(help="CSV or Parquet with known outcomes; repeat for more tables.")],
+    data: Annotated[
+        list[Path], typer.Option(help="CSV, Parquet or Excel with known outcomes; repeat for more tables.")
+    ],
     target: Annotated[str, typer.Option(help="Column of outcomes, with two values.")],
     methods: Annotated[
         str | None, typer.Option(help="Estimators of scarce, separated by commas; all of them if left out.")
@@ -170,7 +172,7 @@ def _report(study: Study, store: Store, out: Path) -> None:
     make_console(WIDTH).print(f"Report, CSV and LaTeX: {folder}", soft_wrap=True, markup=False)
 
 
-def print_study(data: Mapping[str, Any], console: Console) -> None:
+def print_study(data: Record, console: Console) -> None:
     """Print the summary of a study: a line for each method, the verdicts, and what was left out."""
     from scarce.study.report import number, p_text, signed
 
@@ -227,32 +229,20 @@ def _file(out: Path) -> Path:
 def _live(study: Study) -> Iterator[Callable[[Progress], None]]:
     """Show one table, sets by methods, of what is done, and the time left."""
     console = make_console(WIDTH, stderr=True)
-    start = time.monotonic()
+    lines = Lines(console)
     if not console.is_terminal:
-        yield _lines(study, console, start)
+        yield lambda progress: lines.print(
+            lambda elapsed: _state(study, progress, elapsed), last=progress.done == progress.total
+        )
         return
     with Live(console=console, transient=True, refresh_per_second=4) as live:
-        yield lambda progress: live.update(progress_table(study, progress, time.monotonic() - start))
-
-
-def _lines(study: Study, console: Console, start: float) -> Callable[[Progress], None]:
-    """Return a function that prints a plain line every few seconds, for a log file."""
-    printed = start - SECONDS_BETWEEN_LINES + 2.0
-
-    def show(progress: Progress) -> None:
-        nonlocal printed
-        now = time.monotonic()
-        if now - printed >= SECONDS_BETWEEN_LINES or progress.done == progress.total:
-            console.print(_state(study, progress, now - start), soft_wrap=True, markup=False)
-            printed = now
-
-    return show
+        yield lambda progress: live.update(progress_table(study, progress, lines.elapsed))
 
 
 def _state(study: Study, progress: Progress, seconds: float) -> str:
-    left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
     failed = f", {progress.failed:,} failed" if progress.failed else ""
-    return f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
+    cells = f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}"
+    return f"{cells}, {times(seconds, progress.seconds_left)}"
 
 
 def progress_table(study: Study, progress: Progress, seconds: float) -> Group:
@@ -273,9 +263,3 @@ def _count(done: int, total: int) -> str:
     if not total:
         return "[dim]–[/]"
     return f"[green]{done}/{total}[/]" if done == total else f"{done}/{total}"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes}:{rest:02}"

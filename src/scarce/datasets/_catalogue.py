@@ -352,7 +352,11 @@ CATALOGUE: dict[str, Record] = {
 
 
 class UnknownDataset(UserError, ValueError):
-    """No data set has this name."""
+    """No data set has this name; `problem` is the message without the advice for Python."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem} Call list_datasets() for all names.")
 
 
 def get_record(name: str) -> Record:
@@ -363,4 +367,4 @@ def get_record(name: str) -> Record:
         return known[asked]
     near = [f"keel-{asked}"] if f"keel-{asked}" in known else difflib.get_close_matches(asked, known)
     hint = f" Did you mean {' or '.join(repr(known[key].name) for key in near)}?" if near else ""
-    raise UnknownDataset(f"There is no data set named {name!r}.{hint} Call list_datasets() for all names.")
+    raise UnknownDataset(f"There is no data set named {name!r}.{hint}")

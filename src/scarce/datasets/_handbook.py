@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import date
+from typing import TypeAlias
 
 import narwhals as nw
 import numpy as np
 
-from scarce._typing import IntArray
+from scarce._moments import Duration, length_of, moments_of
+from scarce._typing import Frame, IntArray
 from scarce.model_selection import DelayedTimeSplit
-from scarce.model_selection._delayed import Duration, length_of, moments_of
 
 from ._parse import Parquet
 from ._records import Record, Source
@@ -49,8 +50,12 @@ HANDBOOK = Record(
 )
 
 
+# A date, or its text.
+Day: TypeAlias = str | date
+
+
 def handbook_split(
-    frame: Any, start: Any, *, train: Duration = "7d", delay: Duration = "7d", test: Duration = "7d"
+    frame: Frame, start: Day, *, train: Duration = "7d", delay: Duration = "7d", test: Duration = "7d"
 ) -> tuple[IntArray, IntArray]:
     """Split card payments by the protocol of the Fraud Detection Handbook.
 
@@ -138,7 +143,7 @@ def handbook_split(
     return train_rows, test_rows
 
 
-def _day_number(start: Any) -> int:
+def _day_number(start: Day) -> int:
     """Return the number of a day since 1970."""
     try:
         day = np.datetime64(start, "D")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, Frame, Keywords
 
 MISSING_MARKS = ("", "?", "<null>", "NA")
 
@@ -136,7 +136,7 @@ def parse_libsvm(streams: Sequence[BinaryIO], layout: LibSVM) -> Table:
     return Table(data, [f"x{j}" for j in range(layout.n_features)], labels)
 
 
-def parse_frame(frame: Any, layout: Parquet) -> Table:
+def parse_frame(frame: Frame, layout: Parquet) -> Table:
     """Take features and label from the pandas frame of a Parquet file."""
     data = np.ascontiguousarray(frame[list(layout.features)].to_numpy(np.float64))
     labels = frame[layout.label].to_numpy(np.int64).astype(np.str_)
@@ -148,7 +148,7 @@ def _cells(rows: list[str], layout: Layout, columns: list[int] | None = None) ->
     return np.char.strip(np.loadtxt(rows, dtype=np.str_, usecols=columns, **_reading(layout)))
 
 
-def _reading(layout: Layout) -> dict[str, Any]:
+def _reading(layout: Layout) -> Keywords:
     return {"delimiter": layout.delimiter, "comments": None, "quotechar": '"', "ndmin": 2}
 
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from http.client import HTTPException
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
 import sklearn.datasets
@@ -22,6 +22,7 @@ import sklearn.datasets
 from scarce._errors import UserError
 from scarce._extras import require
 from scarce._files import sha256
+from scarce._typing import Frame
 
 from ._parse import LibSVM, Parquet, Table, parse_frame, parse_libsvm, parse_text
 from ._records import Record, Source, Wheel
@@ -131,14 +132,14 @@ def read(found: Found) -> Table:
         return parse_text((line for text in texts for line in text), source.layout)
 
 
-def read_frame(found: Found) -> Any:
+def read_frame(found: Found) -> Frame:
     """Read a Parquet file into a pandas frame, and refuse one that lacks a column."""
     layout, path = cast(Parquet, found.source.layout), found.files[0]
     for module in ("pandas", "pyarrow"):
         require(module, path.name)
-    from scarce.tables import read_table  # which imports pandas
+    from scarce.tables import read_typed_frame  # which imports pandas
 
-    frame = read_table(path)
+    frame = read_typed_frame(path)
     wanted = (layout.label, *layout.features, *layout.extras.values())
     missing = [column for column in dict.fromkeys(wanted) if column not in frame]
     if missing:

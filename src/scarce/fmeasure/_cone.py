@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import Estimator, FloatArray, IntArray, Label, Rows, Threshold
+from scarce._typing import CV, Estimator, FloatArray, Fold, IntArray, Label, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.fmeasure._models import Part, find_costs, own_threshold, scores_of
 from scarce.fmeasure._path import Path, Problem
@@ -162,12 +163,12 @@ class ConeClassifier(ClassifierWrapper):
         beta: float = 1.0,
         n_models: int = 19,
         search: str = "cone",
-        validation: Any = 5,
+        validation: CV | float | str = 5,
         batch: int = 1,
         n_jobs: int | None = None,
         stop: str | float = "budget",
         epsilon: float = 0.0,
-        default_class: Any = None,
+        default_class: Label = None,
         threshold: Threshold = "default",
         pos_label: Label = None,
     ) -> None:
@@ -231,21 +232,17 @@ class ConeClassifier(ClassifierWrapper):
         """Return the rows to fit on and to judge by: first those of the model itself, then those of the folds."""
         if self.validation == "train":
             parts = [Part(None, None, keep=True)]
-        elif self._holds_out_share:
+        elif isinstance(self.validation, float | np.floating):
             self._fewest(y)
-            fit, judge = self._held_out(y)
+            fit, judge = self._held_out(float(self.validation), y)
             parts = [Part(np.sort(fit), np.sort(judge), keep=True)]
         else:
             parts = [Part(None, None, keep=True), *self._fold_parts(y)]
         self._check_parts(parts, y, weight)
         return parts
 
-    @property
-    def _holds_out_share(self) -> bool:
-        return isinstance(self.validation, Real) and not isinstance(self.validation, Integral)
-
-    def _held_out(self, y: IntArray) -> tuple[IntArray, IntArray]:
-        share, groups = float(self.validation), self._metadata.groups
+    def _held_out(self, share: float, y: IntArray) -> Fold:
+        groups = self._metadata.groups
         if groups is not None:
             folds = StratifiedGroupKFold(max(2, round(1 / share)), shuffle=True, random_state=0)
             return next(iter(folds.split(y, y, groups)))
@@ -261,13 +258,7 @@ class ConeClassifier(ClassifierWrapper):
         return [Part(train, test, keep=False) for train, test in self._split(y, self._own_cv)]
 
     def _fewest(self, y: IntArray) -> int:
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"validation={self.validation!r} needs at least two rows of each class, one to fit on and one to judge "
-                'by. Give more rows, or set validation="train".'
-            )
-        return fewest
+        return fewest_of_a_class(y, f"validation={self.validation!r}", 'set validation="train"')
 
     def _check_parts(self, parts: list[Part], y: IntArray, weight: FloatArray | None) -> None:
         weight = np.ones(len(y)) if weight is None else weight
@@ -286,7 +277,7 @@ class ConeClassifier(ClassifierWrapper):
             'validation="train".'
         )
 
-    def _label(self, code: int) -> Any:
+    def _label(self, code: int) -> Label:
         labels = self.classes_.tolist()
         if len(labels) > 2:
             return labels[code]
@@ -338,7 +329,7 @@ class ConeClassifier(ClassifierWrapper):
                 self._compute_honest_scores(X, y, weight)  # kept for the calibration
             if self.threshold != "tune":
                 return super()._choose_threshold(X, y, weight, gains, period)
-            if not self._holds_out_share:
+            if not isinstance(self.validation, float | np.floating):
                 return self._best_threshold(FBeta(self.beta), X, y, weight, gains=gains, period=period)
             # The chosen model itself has not seen these rows.
             y, weight = problem.truth(problem.judged)

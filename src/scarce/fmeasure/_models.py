@@ -35,8 +35,8 @@ class Part(NamedTuple):
 class Fitted(NamedTuple):
     """A model, its scores of the rows fitted on and of the rows to judge it by, and the time of the fit."""
 
-    model: Any
-    on_fit: Any
+    model: Estimator
+    on_fit: Any  # an array, or None where not asked for
     on_judge: Any
     seconds: float
     error: Exception | None = None
@@ -49,7 +49,9 @@ class Costs:
     by: str
     name: str
 
-    def fit(self, model: Any, X: MatrixLike, y: IntArray, weights: FloatArray, sample_weight: Any) -> Any:
+    def fit(
+        self, model: Estimator, X: MatrixLike, y: IntArray, weights: FloatArray, sample_weight: FloatArray | None
+    ) -> Estimator:
         """Fit a model with one weight for each class."""
         if self.by == "class_weight":
             return model.set_params(**{self.name: dict(enumerate(weights.tolist()))}).fit(X, y)
@@ -60,7 +62,7 @@ class Costs:
         return model.fit(X, y, **{self.name: cost})
 
 
-def last_step(estimator: Estimator) -> tuple[Any, str]:
+def last_step(estimator: Estimator) -> tuple[Estimator, str]:
     """Return the classifier at the end of a pipeline, and the prefix of its parameters."""
     prefix = ""
     while hasattr(estimator, "steps"):
@@ -69,7 +71,7 @@ def last_step(estimator: Estimator) -> tuple[Any, str]:
     return estimator, prefix
 
 
-def find_costs(estimator: Estimator, sample_weight: Any) -> Costs:
+def find_costs(estimator: Estimator, sample_weight: FloatArray | None) -> Costs:
     """Return the way an estimator takes class weights; raise if it takes none."""
     last, prefix = last_step(estimator)
     if has_fit_parameter(last, "sample_weight"):
@@ -92,7 +94,7 @@ def fit_part(
     weights: FloatArray,
     part: Part,
     sample_weight: FloatArray | None,
-    start: Any = None,
+    start: Estimator | None = None,
 ) -> Fitted:
     """Fit on the rows of a part, from another model if one is given; an exception is returned, not raised."""
     # Taken as they are, all rows need not be copied.
@@ -114,7 +116,7 @@ def fit_part(
     return Fitted(model, on_fit, on_judge, seconds)
 
 
-def scores_of(model: Any, X: MatrixLike, n_classes: int) -> FloatArray:
+def scores_of(model: Estimator, X: MatrixLike, n_classes: int) -> FloatArray:
     """Return one score for each row, higher for class 1; with more than two classes, positive ones for each class."""
     if n_classes == 2:
         return positive_score(model, X)
@@ -123,12 +125,12 @@ def scores_of(model: Any, X: MatrixLike, n_classes: int) -> FloatArray:
     return softmax(np.asarray(model.decision_function(X), dtype=np.float64), axis=1)
 
 
-def own_threshold(model: Any) -> float:
+def own_threshold(model: Estimator) -> float:
     """Return the threshold of a classifier of two classes on its own score."""
     return 0.5 if hasattr(model, "predict_proba") else 0.0
 
 
-def margin_of(model: Any, scores: FloatArray, default: int) -> tuple[FloatArray, IntArray]:
+def margin_of(model: Estimator, scores: FloatArray, default: int) -> tuple[FloatArray, IntArray]:
     """Return the distance of rows from the model's own threshold, and the class of each if it is called positive.
 
     Probabilities go by the log of their odds, with more than two classes those of the best class to the default one.

@@ -66,7 +66,7 @@ class Problem:
         profile = ErrorProfile(positives.sum() - positives.max(), shares[self.default], positives.sum())
         return float(f_measure(profile, self.beta))
 
-    def fit(self, t: list[float], starts: list[list[Any]] | None = None) -> list[list[Fitted]]:
+    def fit(self, t: list[float], starts: list[list[Estimator]] | None = None) -> list[list[Fitted]]:
         """Fit a model for each t and each part."""
         jobs = [(i, j) for i in range(len(t)) for j in range(len(self.parts))]
         weights = [self.class_weights(each) for each in t]
@@ -127,10 +127,10 @@ class Path:
     bounds: list[float] = field(default_factory=list)
     best: int = -1
     # Of the best: its model, and the scores of the rows it was judged by.
-    model: Any = None
+    model: Estimator = None
     scores: Any = None
     errors: dict[float, Exception] = field(default_factory=dict)
-    _starts: dict[float, list[Any]] = field(default_factory=dict)
+    _starts: dict[float, list[Estimator]] = field(default_factory=dict)
 
     def follow(self, batch: int, tolerance: float | None) -> None:
         """Fit models until the search asks for none, or until the certified gap is no more than a tolerance."""
@@ -154,7 +154,7 @@ class Path:
                 stacklevel=2,
             )
 
-    def _nearest(self, t: float) -> list[Any]:
+    def _nearest(self, t: float) -> list[Estimator]:
         return self._starts[min(self._starts, key=lambda tried: abs(tried - t))]
 
     def _judge(self, t: float, fitted: list[Fitted]) -> bool:
@@ -185,7 +185,7 @@ class Path:
         self.search.record(t, profile, curve)
         return True
 
-    def _curve(self, t: float, model: Any, scores: FloatArray) -> ThresholdCurve | None:
+    def _curve(self, t: float, model: Estimator, scores: FloatArray) -> ThresholdCurve | None:
         """Return the F of a model at all thresholds; None if no positive row would be found at any."""
         problem = self.problem
         y, weight = problem.truth(problem.judged)
@@ -249,7 +249,7 @@ class Path:
         return columns
 
 
-def _starts_warm(model: Any) -> bool:
+def _starts_warm(model: Estimator) -> bool:
     """Return whether a fit can start from a model's coefficients.
 
     An ensemble's warm start is another thing: it keeps its members, which were fitted with other weights.

@@ -21,14 +21,14 @@ Classification", NIPS 2014.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import fbeta_score
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from scarce._typing import FloatArray, Label
+from scarce._typing import FloatArray, Label, Number
 
 __all__ = [
     "Cones",
@@ -60,16 +60,16 @@ class ErrorProfile(NamedTuple):
     cones : The cones of profiles.
     """
 
-    fn: Any
-    fp: Any
-    positives: Any
+    fn: Number
+    fp: Number
+    positives: Number
 
     @property
-    def negatives(self) -> Any:
+    def negatives(self) -> Number:
         """The share of negative rows."""
         return 1 - self.positives
 
-    def denominator(self, beta: float) -> Any:
+    def denominator(self, beta: float) -> Number:
         """Return the denominator of F over (1 + β²): 1/Φ in the thesis."""
         return (1 + beta**2) * self.positives - self.fn + self.fp
 
@@ -91,7 +91,7 @@ def error_profile(
 
 
 def multiclass_error_profile(
-    y_true: ArrayLike, y_pred: ArrayLike, *, default_class: Any, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, default_class: Label, sample_weight: ArrayLike | None = None
 ) -> ErrorProfile:
     """Return the errors on rows of all classes but the default one, those on rows of the default one, and its rest."""
     truth, predicted = column_or_1d(y_true), column_or_1d(y_pred)
@@ -108,7 +108,7 @@ def _profile(fn: NDArray, fp: NDArray, positive: NDArray, sample_weight: ArrayLi
     return ErrorProfile(*(float(weight[which].sum() / weight.sum()) for which in (fn, fp, positive)))
 
 
-def f_measure(profile: ErrorProfile, beta: float = 1.0) -> Any:
+def f_measure(profile: ErrorProfile, beta: float = 1.0) -> Number:
     """Return the F-measure of a profile; with more than two classes it is :func:`micro_f_parambath`."""
     return (1 + beta**2) * (profile.positives - profile.fn) / profile.denominator(beta)
 
@@ -117,7 +117,7 @@ def micro_f_parambath(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    default_class: Any,
+    default_class: Label,
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -146,7 +146,7 @@ def micro_f(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    default_class: Any,
+    default_class: Label,
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -161,7 +161,7 @@ def micro_f(
     return float(score)
 
 
-def class_weights(t: Any, beta: float = 1.0) -> tuple[Any, Any]:
+def class_weights(t: Number, beta: float = 1.0) -> tuple[Number, Number]:
     """Return the weight of a positive and that of a negative row at `t`.
 
     Where `t` is the best F itself, the classifier with the least error by these weights is the one with the best F.
@@ -169,7 +169,7 @@ def class_weights(t: Any, beta: float = 1.0) -> tuple[Any, Any]:
     return 1 + beta**2 - t, t
 
 
-def difference_range(profile: ErrorProfile, beta: float = 1.0) -> tuple[Any, Any]:
+def difference_range(profile: ErrorProfile, beta: float = 1.0) -> tuple[Number, Number]:
     """Return the least and the greatest false positives minus false negatives that a higher F allows (M_min, M_max)."""
     fn, fp, positives = (np.asarray(share, dtype=np.float64) for share in profile)
     found, weighted = positives - fn, beta**2 * positives + fp

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 from scarce._sklearn import Interval
-from scarce._typing import Label, Threshold
+from scarce._typing import Calibration, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.metric_learning._learned_knn import LearnedKNN
 from scarce.metric_learning._mlfp import MLFP
@@ -84,7 +84,7 @@ class MLFPKNN(LearnedKNN):
         margin: float = 1.0,
         mu: float = 0.1,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_array
 
 from scarce._messages import listed
 from scarce._typing import BoolArray, FloatArray, IntArray, Label
 
 
-def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any]:
+def check_column(values: ArrayLike, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
     """Return one column without missing values, of its own type unless `dtype` says otherwise."""
     column = check_array(values, dtype=dtype, ensure_2d=False, input_name=name)
     if column.size != len(column):
@@ -25,7 +25,7 @@ def check_column(values: ArrayLike, name: str, dtype: Any = None) -> NDArray[Any
 
 def check_labels(pos_label: Label | None, *columns: NDArray[Any]) -> list[BoolArray]:
     """Return which rows of each column are positive, once it is clear which label is."""
-    labels: set[Any] = set()
+    labels: set[Label] = set()
     for column in columns:
         # Objects may be of types that have no order, which np.unique needs.
         labels.update((column if column.dtype.kind == "O" else np.unique(column)).tolist())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import Estimator, FloatArray, IntArray, Keywords, Metric, Number
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation, distance_effects, neighbours
 from scarce.neighbors._search import ClassIndex, Neighbors, TransformedIndex
@@ -22,7 +22,8 @@ ROUNDING = 4 * np.finfo(np.float64).eps
 SEARCH: dict[str, list[Any]] = {
     "metric": [str, callable],
     "p": [Interval(Real, 0, None, closed="neither")],
-    "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
+    "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree", "ivf"})],
+    "recall": [Interval(Real, 0, 1, closed="right")],
     "n_jobs": [Integral, None],
 }
 
@@ -44,7 +45,7 @@ def bounded_ratio(negative: FloatArray, positive: FloatArray) -> FloatArray:
     return score
 
 
-def upper_limit(rate: Any, n: Any, z: float) -> Any:
+def upper_limit(rate: Number, n: Number, z: float) -> Number:
     """Return the upper limit of Wilson's confidence interval for a rate that was observed in n cases."""
     spread = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     return (rate + z**2 / (2 * n) + spread) / (1 + z**2 / n)
@@ -60,7 +61,7 @@ def labels_by_code(model: RareEventClassifier) -> NDArray[Any]:
     return model.classes_[::-1] if model.pos_label_ == model.classes_[0] else model.classes_
 
 
-def additive_power(metric: Any, p: float) -> int | None:
+def additive_power(metric: Metric, p: float) -> int | None:
     """Return the power in which a distance is a sum over the features: 2, 1, or None for other metrics."""
     if metric in ("euclidean", "l2") or (metric == "minkowski" and p == 2):
         return 2
@@ -74,7 +75,7 @@ def differences(index: ClassIndex | TransformedIndex, X: NDArray[Any], number: I
     return X.astype(np.float64) - rows
 
 
-def contrast(model: Any, X: NDArray[Any], code: IntArray | None, scale: Any = 1.0) -> FloatArray | None:
+def contrast(model: Estimator, X: NDArray[Any], code: IntArray | None, scale: Number = 1.0) -> FloatArray | None:
     """Return how much each feature brings rows nearer to the class that is scored than to the others.
 
     That is, to the nearest row of each, by :func:`~scarce.explanation.distance_effects`; `scale` has a factor on the
@@ -92,9 +93,7 @@ def contrast(model: Any, X: NDArray[Any], code: IntArray | None, scale: Any = 1.
     return distance_effects(*(np.abs(differences(model.index_, X, side)) ** power for side in sides))
 
 
-def ratio_effects(
-    score: FloatArray, to_positive: FloatArray, to_negative: FloatArray, power: int = 2
-) -> dict[str, Any]:
+def ratio_effects(score: FloatArray, to_positive: FloatArray, to_negative: FloatArray, power: int = 2) -> Keywords:
     """Share a score d⁻ / (d⁻ + d⁺) out to the features, given the part of each in both distances to a power of 1 or 2.
 
     The score less 1/2 is (d⁻ - d⁺) / (2 (d⁻ + d⁺)), which is (d⁻² - d⁺²) / (2 (d⁻ + d⁺)²): both are sums over the
@@ -109,7 +108,12 @@ def ratio_effects(
 
 
 def explain_near(
-    model: Any, X: NDArray[Any], code: IntArray | None, near: Neighbors, votes: Any = None, **known: Any
+    model: Estimator,
+    X: NDArray[Any],
+    code: IntArray | None,
+    near: Neighbors,
+    votes: FloatArray | None = None,
+    **known: Any,
 ) -> Explanation:
     """Explain by the training rows that had a part in the score; by occlusion besides, if `known` has no effects."""
     about = near.number, labels_by_code(model)[near.code], near.distance, votes

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, check_sample_weight
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
+from scarce._typing import BoolArray, Calibration, FloatArray, IntArray, Label, MatrixLike, Rows, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation, distance_effects
 from scarce.neighbors._search import ClassFit, RowsByClass, merge_by_class
@@ -118,7 +118,7 @@ class CCNND(StreamProbabilities):
         max_per_class: int | None = None,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -174,7 +174,7 @@ class CCNND(StreamProbabilities):
         self._warn_of_small(new & (self.class_count_ == 1), stacklevel=3)
         return self._settle()
 
-    def forget(self, rows: ArrayLike | None = None, *, label: Any = None) -> Self:
+    def forget(self, rows: ArrayLike | None = None, *, label: Label = None) -> Self:
         """Remove rows, or a class.
 
         Parameters
@@ -309,7 +309,7 @@ class CCNND(StreamProbabilities):
         weight: FloatArray | None,
         gains: ArrayLike | None,
         period: ArrayLike | None,
-    ) -> float | None:
+    ) -> Any:
         self._threshold_needs_more = gains is not None or period is not None
         kept = self.rows_
         if len(kept) < len(y):  # the others are out of the window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-from scarce._typing import Label, Threshold
+from scarce._typing import Calibration, Label, Metric, Threshold
 from scarce.neighbors._gamma import GammaKNN
 
 __all__ = ["ClassWeightedKNN"]
@@ -20,7 +20,7 @@ class ClassWeightedKNN(GammaKNN):
 
     Parameters
     ----------
-    n_neighbors, tie, metric, p, algorithm, n_jobs, calibration, pos_label
+    n_neighbors, tie, metric, p, algorithm, recall, n_jobs, calibration, pos_label
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is that of the γ above.
@@ -54,12 +54,13 @@ class ClassWeightedKNN(GammaKNN):
         n_neighbors: int = 3,
         *,
         tie: str = "positive",
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -67,6 +68,7 @@ class ClassWeightedKNN(GammaKNN):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.threshold = threshold
         self.calibration = calibration

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, Threshold
+from scarce._typing import BoolArray, Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import contrast, explain_near, labels_by_code
@@ -173,7 +173,7 @@ class AllInside(FixedRadius):
         *,
         fallback: str = "nearest",
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.radius = radius

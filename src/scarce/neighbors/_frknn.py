@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import voters
 from scarce.neighbors._fixed_radius import SAME, FixedRadius, Inside
 from scarce.neighbors._search import RowTiles
@@ -70,6 +70,8 @@ class FRKNN(FixedRadius):
 
     _deciders = "nearest training rows within"
 
+    _largest_value = 1e150  # it takes squares
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -77,7 +79,7 @@ class FRKNN(FixedRadius):
         *,
         fallback: str = "nearest",
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

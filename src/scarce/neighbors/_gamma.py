@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, Estimator, FloatArray, IntArray, Keywords, Label, Metric, Number, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import (
@@ -74,8 +75,13 @@ class GammaKNN(RareEventClassifier):
         Any metric of scikit-learn's ``NearestNeighbors``.
     p : float, default=2
         The power of the Minkowski metric.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        The search engine. All are exact.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "ivf"}, default="auto"
+        The search engine. All are exact but "ivf", which is for a hundred thousand rows and more: it looks for the
+        nearest rows of the largest class in the nearest cells only (an inverted file) and searches the other classes
+        exactly. It is for Euclidean distances, and its cells are made by faiss, of ``scarce[ann]``.
+    recall : float, default=0.99
+        For "ivf", the share of rows whose `n_neighbors`-th distance is to be right. As many cells are looked into as
+        that takes on a sample of the training rows; `recall_` is measured on another sample.
     n_jobs : int, default=None
         Threads of a tree search. The brute-force search takes all cores.
     metric_transform : transformer or None, default=None
@@ -94,6 +100,8 @@ class GammaKNN(RareEventClassifier):
         The γ in use. With more than two classes, that of each class: 1 for the largest.
     index_ : ClassIndex
         The training rows by class.
+    recall_ : float
+        The share of right distances to the largest class; 1 for exact searches.
     metric_transform_ : transformer
         The fitted transformer, if there is one.
 
@@ -140,7 +148,7 @@ class GammaKNN(RareEventClassifier):
         "metric_transform": [HasMethods(["fit", "transform"]), None],
     }
     _multi_class = True
-    metric_transform: Any = None  # for the special cases among the subclasses, which have no such parameter
+    metric_transform: Estimator = None  # for the special cases among the subclasses, which have no such parameter
     _transformed: ClassVar[tuple[int, ...]] = (1,)  # the classes to which metric_transform applies
     _score_is_ratio = True  # so the share is d⁻ / (d⁻ + γ d⁺)
 
@@ -152,12 +160,13 @@ class GammaKNN(RareEventClassifier):
         gamma_max: float = 1.0,
         threshold: Threshold = "default",
         tie: str = "positive",
-        metric: Any = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
-        metric_transform: Any = None,
-        calibration: str | None = "auto",
+        metric_transform: Estimator = None,
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -168,6 +177,7 @@ class GammaKNN(RareEventClassifier):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.metric_transform = metric_transform
         self.calibration = calibration
@@ -178,12 +188,14 @@ class GammaKNN(RareEventClassifier):
             raise ValueError(
                 f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
-        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
-        self.index_: Any = plain
+        k = voters(self.n_neighbors, len(X))
+        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
+        self.recall_ = plain.recall_
+        self.index_: ClassIndex | TransformedIndex = plain
         if self.metric_transform is not None:
             self.metric_transform_ = self._learn_metric(X, y)
             self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
-        self._k = voters(self.n_neighbors, len(X))
+        self._k = k
         if len(self.index_.class_sizes) > 2:
             self._fit_multi_class(X, y, sample_weight)
         elif self.index_.class_sizes[1] < self._positive_order:
@@ -195,6 +207,11 @@ class GammaKNN(RareEventClassifier):
             )
 
     @property
+    def _plain(self) -> ClassIndex:
+        """The search without a learned metric."""
+        return self.index_.plain if isinstance(self.index_, TransformedIndex) else self.index_
+
+    @property
     def _positive_order(self) -> int:
         """The number of the k neighbours that must be positive."""
         return self._k // 2 + 1 if self.tie == "negative" else (self._k + 1) // 2
@@ -204,7 +221,7 @@ class GammaKNN(RareEventClassifier):
         """The negative neighbour that must be farther than the deciding positive one."""
         return self._k - self._positive_order + 1
 
-    def _learn_metric(self, X: NDArray, y: IntArray) -> Any:
+    def _learn_metric(self, X: NDArray, y: IntArray) -> Estimator:
         transform = clone(self.metric_transform)
         if "pos_label" in transform.get_params(deep=False):
             transform.set_params(pos_label=1)
@@ -217,7 +234,7 @@ class GammaKNN(RareEventClassifier):
 
     def _score(self, X: NDArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X, self._k, self._gammas, self.tie)
+            return vote_scores(self._plain, X, self._k, self._gammas, self.tie)
         return self._ratio(self.index_, X, None)
 
     @property
@@ -226,25 +243,20 @@ class GammaKNN(RareEventClassifier):
 
     def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
         if len(self.classes_) > 2:
-            return vote_scores(self.index_, X[rows], self._k, self._gammas, self.tie, rows)
+            return vote_scores(self._plain, X[rows], self._k, self._gammas, self.tie, rows)
         return self._ratio(self.index_, X[rows], rows)
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._leaves_one_out:
             return super()._honest_scores(X, y, sample_weight)
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored under a metric "
-                "that was learned without it. Give more rows, or the threshold as a number."
-            )
+        fewest = fewest_of_a_class(y, f"Choosing γ for {self!r}", "the threshold as a number")
         scores = np.empty(len(y))
         # Folds by contents, not by position: scores must not depend on the order of the rows.
         order = np.lexsort((y, *X.T[::-1]))
         for learn, score in self._folds(fewest).split(order, y[order]):
             rows = order[score]
             index = TransformedIndex(
-                self.index_.plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
+                self._plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
             )
             scores[rows] = self._ratio(index, X[rows], rows)
         return scores
@@ -254,7 +266,7 @@ class GammaKNN(RareEventClassifier):
             sizes = self.index_.class_sizes
             by_ratio = self.gamma == "class_ratio"
             return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
-        if self.metric_transform is not None or self._splits_are_given:
+        if self.metric_transform is not None or self._splits_are_given or self.algorithm == "ivf":
             honest = self._compute_honest_scores(X, y, sample_weight)
             return lazy_f1_threshold(honest.__getitem__, honest, y, sample_weight, self._threshold_range)
         rows = np.arange(len(X))
@@ -276,7 +288,7 @@ class GammaKNN(RareEventClassifier):
     def _threshold_range(self) -> tuple[float, float]:
         return 0.0, self._threshold_of(self.gamma_max)
 
-    def _threshold_of(self, gamma: Any) -> float:
+    def _threshold_of(self, gamma: Number) -> float:
         """Return the threshold on the score that stands for γ, a little to the side of the loser of ties."""
         threshold = gamma / (1 + gamma)
         return threshold * (1 + ROUNDING) if self.tie == "negative" else threshold * (1 - ROUNDING)
@@ -284,14 +296,15 @@ class GammaKNN(RareEventClassifier):
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         sizes = self.index_.class_sizes
         if self.gamma is None:
-            self._gammas = best_gammas(self.index_, X, y, self._k, self.gamma_max, self.tie, sample_weight)
+            splits = None if self._metadata.groups is None else self._splits_to_learn(y)
+            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
         elif self.gamma == "class_ratio":
             self._gammas = _class_ratio(sizes, self.n_features_in_)
         else:
             self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
 
     @property
-    def gamma_(self) -> Any:
+    def gamma_(self) -> Number:
         """The γ in use, one for each class where there are more than two."""
         if not hasattr(self, "threshold_"):
             raise AttributeError("gamma_ is known once the model is fitted.")
@@ -314,7 +327,7 @@ class GammaKNN(RareEventClassifier):
         near = near._replace(distance=near.distance / self.gamma_[near.code])
         return explain_near(self, X, code, near, votes, effects=contrast(self, X, code, self.gamma_), **known)
 
-    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> dict[str, Any]:
+    def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> Keywords:
         """Return the effects of the features, given the rows that decided; nothing where these cannot be known."""
         power = additive_power(self.metric, self.p)
         if power is None:

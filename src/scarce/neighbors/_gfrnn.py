@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._fixed_radius import AllInside, Inside
 
 __all__ = ["GFRNN"]
@@ -87,7 +87,7 @@ class GFRNN(AllInside):
         *,
         fallback: str = "nearest",
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         super().__init__(radius, fallback=fallback, threshold=threshold, calibration=calibration, pos_label=pos_label)

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.metrics import f1_score
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import contrast, explain_near, voters
@@ -129,6 +129,7 @@ class InformativeKNN(RareEventClassifier):
         "gamma": [Interval(Real, 0, None, closed="neither")],
     }
     _multi_class = True
+    _largest_value = 1e150  # it takes squares
 
     def __init__(
         self,
@@ -138,7 +139,7 @@ class InformativeKNN(RareEventClassifier):
         mode: str = "local",
         gamma: float = 0.25,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import contrast, explain_near, one_fewer, upper_limit, voters
@@ -96,7 +96,7 @@ class KENN(RareEventClassifier):
         confidence: float = 0.1,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -128,6 +128,7 @@ class KENN(RareEventClassifier):
         return np.where(fit & np.isfinite(reach), reach, 0.0)
 
     _leaves_one_out = True
+    _largest_value = 1e150  # it takes squares
 
     def _score(self, X: NDArray) -> FloatArray:
         return self._vote(X, self.index_.class_sizes, self.radii_)[0]

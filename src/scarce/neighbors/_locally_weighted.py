@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Keywords, Label, Threshold
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import differences, explain_near
@@ -95,8 +95,10 @@ class LocallyWeightedNN(RareEventClassifier):
     True
     """
 
+    _largest_value = 1e150  # it takes squares
+
     def __init__(
-        self, *, threshold: Threshold = "default", calibration: str | None = "auto", pos_label: Label = None
+        self, *, threshold: Threshold = "default", calibration: Calibration = "auto", pos_label: Label = None
     ) -> None:
         self.threshold = threshold
         self.calibration = calibration
@@ -126,7 +128,7 @@ class LocallyWeightedNN(RareEventClassifier):
         yield cls()
 
 
-def _log_ratio_effects(score: FloatArray, to_positive: FloatArray, to_negative: FloatArray) -> dict[str, Any]:
+def _log_ratio_effects(score: FloatArray, to_positive: FloatArray, to_negative: FloatArray) -> Keywords:
     """Share log(d⁻ / d⁺) out to the features in proportion to their parts in d⁻² - d⁺².
 
     Where both distances are 0 the weights of the two rows make the score, and the base value is the score.

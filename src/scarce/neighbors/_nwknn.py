@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import contrast
 from scarce.neighbors._search import Neighbors
 from scarce.neighbors._vote import Vote, margin
@@ -95,7 +95,7 @@ class NWKNN(Vote):
         similarity: str = "inverse",
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

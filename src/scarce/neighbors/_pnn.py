@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, Threshold
+from scarce._typing import BoolArray, Calibration, FloatArray, IntArray, Label, Threshold
 from scarce.neighbors._base import upper_limit
 from scarce.neighbors._growing import Growing, Walk
 
@@ -75,7 +75,7 @@ class PNN(Growing):
         confidence: float = 0.2,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_neighbors = n_neighbors

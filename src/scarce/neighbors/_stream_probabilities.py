@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scarce._calibration import Calibrator
-from scarce._typing import FloatArray, IntArray, Labels, MatrixLike
+from scarce._typing import FloatArray, IntArray, Label, Labels, MatrixLike
 from scarce.base import RareEventClassifier
 
 __all__ = ["StreamProbabilities"]
@@ -23,7 +23,7 @@ class StreamProbabilities(RareEventClassifier):
     class_count_: Any
     _stored: Any
     _sides: Any
-    _came: dict[Any, int]  # the rows of each class, those that left the window included
+    _came: dict[Label, int]  # the rows of each class, those that left the window included
 
     def predict(self, X: MatrixLike) -> Labels:
         """Return the class of each row."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import Interval
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, IntArray, Metric
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import ROUNDING, contrast, explain_near, one_fewer, voters
@@ -24,9 +24,10 @@ class Vote(RareEventClassifier):
 
     n_neighbors: int
     # The search, for the methods without such parameters.
-    metric: Any = "minkowski"
+    metric: Metric = "minkowski"
     p: float = 2
     algorithm: str = "auto"
+    recall: float = 0.99
     n_jobs: int | None
     index_: ClassIndex
     _leaves_one_out = True
@@ -46,8 +47,9 @@ class Vote(RareEventClassifier):
         """Return how much each neighbour's vote counts; 0 where there is none."""
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
-        self.index_ = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
-        voters(self.n_neighbors, len(X))
+        k = voters(self.n_neighbors, len(X))
+        self.index_ = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
+        self.recall_ = self.index_.recall_
 
     def _score(self, X: NDArray) -> FloatArray:
         return self._rate(X, None, self.index_.class_sizes)

@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scarce._typing import FloatArray
+from scarce._colours import BLUE, GREEN, RED
+from scarce._typing import Axes, FloatArray
 from scarce.fmeasure import ConeClassifier
 from scarce.fmeasure.bounds import (
     Cones,
@@ -25,8 +26,7 @@ from scarce.plotting._display import AxesDisplay, check_drawable
 __all__ = ["ConeDisplay", "FMeasureBoundDisplay", "FMeasurePathDisplay"]
 
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_POINT, _CHOSEN, _BOUND = "#0072B2", "#D55E00", "#009E73"
+_POINT, _CHOSEN, _BOUND = BLUE, RED, GREEN
 
 
 class ConeDisplay(AxesDisplay):
@@ -84,7 +84,7 @@ class ConeDisplay(AxesDisplay):
         self.chosen = chosen
 
     @classmethod
-    def from_estimator(cls, estimator: ConeClassifier, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: ConeClassifier, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the cones that certify a fitted estimator: at each t those of the best model for the weights there.
 
         Parameters
@@ -175,7 +175,7 @@ class FMeasureBoundDisplay(AxesDisplay):
         self.f = f
 
     @classmethod
-    def from_estimator(cls, estimator: ConeClassifier, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: ConeClassifier, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the bounds of a fitted estimator, for an epsilon of up to the share of positive rows.
 
         Parameters
@@ -255,7 +255,7 @@ class FMeasurePathDisplay(AxesDisplay):
         self.bound = None if bound is None else np.asarray(bound, dtype=np.float64)
 
     @classmethod
-    def from_estimator(cls, estimator: ConeClassifier, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: ConeClassifier, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the F of a fitted estimator on both kinds of rows, and its bound.
 
         Parameters

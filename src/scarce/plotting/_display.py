@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._drawing import axes_or_new, pyplot
-from scarce._typing import Estimator, FloatArray, Label, MatrixLike
+from scarce._typing import Axes, Estimator, FloatArray, Label, MatrixLike
 from scarce.base import RareEventClassifier
 
 __all__ = ["OF_PIPELINE", "AxesDisplay", "Scored", "check_drawable", "last_step", "pyplot", "score_rows"]
@@ -23,10 +23,10 @@ OF_PIPELINE = (
 class AxesDisplay:
     """A figure on one matplotlib Axes."""
 
-    ax_: Any
+    ax_: Axes
     figure_: Any
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it.
 
         Parameters

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from scarce._typing import FloatArray, MatrixLike
+from scarce._colours import RED, SKY
+from scarce._typing import Axes, FloatArray, MatrixLike
 from scarce.ellipsoids import ME2
 from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 
 __all__ = ["EllipsoidDisplay"]
 
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_POSITIVE, _NEGATIVE = "#D55E00", "#56B4E9"
+_POSITIVE, _NEGATIVE = RED, SKY
 
 
 class EllipsoidDisplay(AxesDisplay):
@@ -84,7 +84,7 @@ class EllipsoidDisplay(AxesDisplay):
         y: ArrayLike,
         *,
         features: tuple[int | str, int | str] = (0, 1),
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the ellipsoids of a fitted model.
@@ -136,8 +136,12 @@ class EllipsoidDisplay(AxesDisplay):
         # Where S = LL', the outline is L times the circle; a small addition keeps an ellipsoid of size 0 drawable.
         tiny = np.finfo(np.float64).tiny * np.eye(2)
         outlines = [c + circle @ np.linalg.cholesky(s + tiny).T for c, s in zip(self.centers, self.shapes, strict=True)]
-        self.negatives_ = self.ax_.scatter(*self.rows[~self.positive].T, s=6, color=_NEGATIVE, zorder=1)
-        self.positives_ = self.ax_.scatter(*self.rows[self.positive].T, s=16, color=_POSITIVE, zorder=3)
+        self.negatives_ = self.ax_.scatter(
+            self.rows[~self.positive, 0], self.rows[~self.positive, 1], s=6, color=_NEGATIVE, zorder=1
+        )
+        self.positives_ = self.ax_.scatter(
+            self.rows[self.positive, 0], self.rows[self.positive, 1], s=16, color=_POSITIVE, zorder=3
+        )
         self.outlines_ = LineCollection(outlines, **{"color": _POSITIVE, "linewidth": 1, "zorder": 2, **kwargs})
         self.ax_.add_collection(self.outlines_)
         self.ax_.autoscale_view()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._drawing import pyplot
-from scarce._typing import Estimator, MatrixLike
+from scarce._typing import Axes, Estimator, MatrixLike
 from scarce.explanation import Explanation
 
 __all__ = ["ExplanationDisplay"]
@@ -51,7 +51,7 @@ class ExplanationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: MatrixLike, *, row: int = 0, max_features: int = 10, ax: Any = None
+        cls, estimator: Estimator, X: MatrixLike, *, row: int = 0, max_features: int = 10, ax: Axes | None = None
     ) -> Self:
         """Draw one row as a fitted estimator explains it; nothing is fitted.
 
@@ -78,12 +78,12 @@ class ExplanationDisplay:
 
     @classmethod
     def from_explanation(
-        cls, explanation: Explanation, *, row: int = 0, max_features: int = 10, ax: Any = None
+        cls, explanation: Explanation, *, row: int = 0, max_features: int = 10, ax: Axes | None = None
     ) -> Self:
         """Draw one row of an explanation; parameters as for :meth:`from_estimator`."""
         return cls(explanation, row).plot(ax, max_features=max_features)
 
-    def plot(self, ax: Any = None, *, max_features: int = 10) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int = 10) -> Self:
         """Draw it.
 
         Parameters

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scarce._typing import FloatArray, MatrixLike
+from scarce._colours import RED
+from scarce._typing import Axes, FloatArray, MatrixLike
 from scarce.objectives import Objective, get_objective
 from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable, last_step
 from scarce.plotting._threshold import name_of
@@ -18,7 +19,7 @@ __all__ = ["GammaPlaneDisplay"]
 
 
 # Of the Okabe-Ito palette, both light enough to be seen on every colour of the map.
-_MARKS = (("#D55E00", "o"), ("#FFFFFF", "s"))
+_MARKS = ((RED, "o"), ("#FFFFFF", "s"))
 
 
 class Pair(NamedTuple):
@@ -100,7 +101,7 @@ class GammaPlaneDisplay(AxesDisplay):
         objective: str | Objective = "f1",
         sample_weight: ArrayLike | None = None,
         resolution: int = 80,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the map of a fitted estimator on test rows; nothing is fitted.
@@ -142,7 +143,7 @@ class GammaPlaneDisplay(AxesDisplay):
         objective: str | Objective = "f1",
         sample_weight: ArrayLike | None = None,
         resolution: int = 80,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the map of a fitted estimator from honest predictions of its training rows.

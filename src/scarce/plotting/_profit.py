@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from scarce._sweep import check_gains
-from scarce._typing import Estimator, FloatArray, MatrixLike
+from scarce._colours import BLACK, BLUE, GREEN, ORANGE, PINK, RED
+from scarce._sweep import check_gains, gains_at
+from scarce._typing import CV, Axes, Estimator, FloatArray, Keywords, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
 from scarce.objectives import Profit
@@ -21,10 +22,9 @@ from scarce.profit._gains import gain_of_flagging
 
 __all__ = ["ProfitCurveDisplay", "ProfitMenuDisplay"]
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_REFERENCES = (("#000000", "--"), ("#009E73", "-."), ("#E69F00", (0, (1, 1))), ("#CC79A7", (0, (5, 1, 1, 1))))
+_REFERENCES = ((BLACK, "--"), (GREEN, "-."), (ORANGE, (0, (1, 1))), (PINK, (0, (5, 1, 1, 1))))
 _ADVICE = "Of anything else, give the scores of rows that it did not see to from_scores."
-_RATES = (("precision", "#0072B2", "o"), ("recall", "#D55E00", "s"), ("f1", "#009E73", "^"))
+_RATES = (("precision", BLUE, "o"), ("recall", RED, "s"), ("f1", GREEN, "^"))
 
 
 class ProfitCurveDisplay:
@@ -82,7 +82,7 @@ class ProfitCurveDisplay:
         gains: ArrayLike | Gains,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted estimator on test rows; nothing is fitted.
@@ -109,7 +109,7 @@ class ProfitCurveDisplay:
         """
         model = last_step(estimator)
         check_drawable(cls, model, RareEventClassifier, _ADVICE)
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         return cls._of_model(model, estimator.score_samples(X), y, table, sample_weight, ax, kwargs)
 
     @classmethod
@@ -121,7 +121,7 @@ class ProfitCurveDisplay:
         gains: ArrayLike | Gains,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted estimator from the honest scores of its training rows.
@@ -142,7 +142,7 @@ class ProfitCurveDisplay:
         display
         """
         check_drawable(cls, estimator, RareEventClassifier, OF_PIPELINE)
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         honest = estimator.honest_scores(X, y, sample_weight, table)
         return cls._of_model(estimator, honest, y, table, sample_weight, ax, kwargs)
 
@@ -154,8 +154,8 @@ class ProfitCurveDisplay:
         y: ArrayLike,
         table: ArrayLike,
         sample_weight: ArrayLike | None,
-        ax: Any,
-        style: dict[str, Any],
+        ax: Axes | None,
+        style: Keywords,
     ) -> Self:
         decisions = {}
         if isinstance(model, BayesProfitClassifier):
@@ -181,7 +181,7 @@ class ProfitCurveDisplay:
         thresholds: Mapping[str, float] | None = None,
         decisions: Mapping[str, ArrayLike] | None = None,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of given scores.
@@ -223,7 +223,7 @@ class ProfitCurveDisplay:
         )
         return cls(curve, references)._add_references()
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it.
 
         Parameters
@@ -311,8 +311,8 @@ class ProfitMenuDisplay:
         values: Iterable[float],
         *,
         constant: str = "zeta",
-        cv: Any = 5,
-        axes: Any = None,
+        cv: CV = 5,
+        axes: Sequence[Axes] | None = None,
     ) -> Self:
         """Make the menu of training rows, by cross-validation, and draw it.
 
@@ -323,7 +323,7 @@ class ProfitMenuDisplay:
         menu = profit_menu(estimator, X, y, gains, values, constant=constant, cv=cv)
         return cls(menu, "ζ" if constant == "zeta" else constant).plot(axes)
 
-    def plot(self, axes: Any = None) -> Self:
+    def plot(self, axes: Sequence[Axes] | None = None) -> Self:
         """Draw it.
 
         Parameters
@@ -340,7 +340,7 @@ class ProfitMenuDisplay:
         above, below = self.axes_ = axes
         self.figure_ = above.figure
         values = [entry.value for entry in self.menu]
-        above.plot(values, [entry.profit for entry in self.menu], color="#000000", marker="o")
+        above.plot(values, [entry.profit for entry in self.menu], color=BLACK, marker="o")
         for entry in self.menu:
             if np.isfinite(entry.gap):
                 above.annotate(

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import precision_recall_curve
 from sklearn.utils import check_consistent_length
 
-from scarce._typing import BoolArray, Estimator, FloatArray, IntArray, Label, MatrixLike
+from scarce._colours import BLACK, BLUE, RED
+from scarce._typing import Axes, BoolArray, Estimator, FloatArray, IntArray, Keywords, Label, MatrixLike
 from scarce.metrics._checks import check_column, check_labels
 from scarce.plotting._display import AxesDisplay, pyplot, score_rows
 
 __all__ = ["PrecisionAtKDisplay", "PrecisionRecallThresholdDisplay"]
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_PRECISION, _RECALL, _MARK = "#0072B2", "#D55E00", "#000000"
+_PRECISION, _RECALL, _MARK = BLUE, RED, BLACK
 
 
 class PrecisionRecallThresholdDisplay(AxesDisplay):
@@ -80,7 +80,7 @@ class PrecisionRecallThresholdDisplay(AxesDisplay):
         y: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curves of a fitted classifier on test rows; nothing is fitted.
@@ -122,7 +122,7 @@ class PrecisionRecallThresholdDisplay(AxesDisplay):
         threshold: float | None = None,
         pos_label: Label = None,
         sample_weight: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curves of given scores.
@@ -184,7 +184,7 @@ class PrecisionRecallThresholdDisplay(AxesDisplay):
         marker: str,
         steps: FloatArray,
         threshold: float,
-        style: dict[str, Any],
+        style: Keywords,
     ) -> Any:
         known = np.isfinite(values)  # the precision ends where no row is called positive
         if not np.isnan(threshold):
@@ -256,7 +256,7 @@ class PrecisionAtKDisplay(AxesDisplay):
         y: ArrayLike,
         *,
         k: int | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted classifier on test rows; nothing is fitted.
@@ -291,7 +291,7 @@ class PrecisionAtKDisplay(AxesDisplay):
         *,
         k: int | None = None,
         pos_label: Label = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of given scores.
@@ -341,7 +341,7 @@ class PrecisionAtKDisplay(AxesDisplay):
         _legend_above(self.ax_)
 
 
-def _legend_above(ax: Any) -> None:
+def _legend_above(ax: Axes) -> None:
     """Put the legend where it hides nothing, whatever the size of the figure."""
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
 

@@ -12,7 +12,7 @@ from scipy.stats import studentized_range
 
 from scarce._extras import require
 from scarce._ranks import critical_difference, mean_ranks, nemenyi
-from scarce._typing import FloatArray
+from scarce._typing import Axes, FloatArray, MatrixLike
 from scarce.plotting._display import AxesDisplay
 
 __all__ = ["CriticalDifferenceDisplay"]
@@ -73,12 +73,12 @@ class CriticalDifferenceDisplay(AxesDisplay):
     @classmethod
     def from_scores(
         cls,
-        scores: Any,
+        scores: MatrixLike,
         *,
         names: Sequence[str] | None = None,
         lower_is_better: bool = False,
         alpha: float = 0.05,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the ranks of scores.

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from scarce._typing import Estimator, FloatArray, MatrixLike
+from scarce._colours import BLACK, BLUE, GREEN, PINK, RED
+from scarce._typing import Axes, Estimator, FloatArray, Keywords, MatrixLike, Number
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
 from scarce.objectives import Budget, FBeta, Objective, PrecisionAtLeast, Profit, RecallAtLeast, get_objective
@@ -18,9 +19,8 @@ from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable, l
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay", "name_of"]
 
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_CURVE = "#0072B2"
-_MARKS = (("#D55E00", "o"), ("#000000", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
+_CURVE = BLUE
+_MARKS = ((RED, "o"), (BLACK, "s"), (GREEN, "^"), (PINK, "D"))
 
 
 class Mark(NamedTuple):
@@ -104,7 +104,7 @@ class ThresholdCurveDisplay(AxesDisplay):
         sample_weight: ArrayLike | None = None,
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted estimator on test rows; nothing is fitted.
@@ -154,7 +154,7 @@ class ThresholdCurveDisplay(AxesDisplay):
         sample_weight: ArrayLike | None = None,
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted estimator from the honest scores of its training rows.
@@ -197,7 +197,7 @@ class ThresholdCurveDisplay(AxesDisplay):
         sample_weight: ArrayLike | None = None,
         gains: ArrayLike | None = None,
         period: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
         """Draw the curve of given scores.
@@ -227,7 +227,7 @@ class ThresholdCurveDisplay(AxesDisplay):
         y: ArrayLike,
         objective: Objective,
         thresholds: Mapping[str, float] | None,
-        columns: dict[str, Any],
+        columns: Keywords,
     ) -> Self:
         pyplot()
         values = objective.curve(scores, y, **columns).value[::-1]
@@ -268,7 +268,7 @@ class ThresholdCurveDisplay(AxesDisplay):
         return {"in use": estimator.threshold_}
 
     @staticmethod
-    def _on_axis(threshold: Any) -> Any:
+    def _on_axis(threshold: Number) -> Number:
         return threshold
 
     def _limits(self) -> tuple[float, float]:
@@ -330,7 +330,7 @@ class GammaPathDisplay(ThresholdCurveDisplay):
         return {**super()._thresholds_of(estimator), "plain k-NN": estimator._threshold_of(1.0)}
 
     @staticmethod
-    def _on_axis(threshold: Any) -> Any:
+    def _on_axis(threshold: Number) -> Number:
         capped = np.minimum(threshold, 1.0)  # no score is beyond 1, which is positive at every γ
         with np.errstate(divide="ignore"):
             return capped / (1.0 - capped)

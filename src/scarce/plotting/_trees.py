@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scarce._colours import GREEN, RED
+from scarce._typing import Axes, Keywords
 from scarce.plotting._display import check_drawable, pyplot
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.boxes import sides_of_test
@@ -18,9 +20,9 @@ from scarce.trees._readable import ReadableTree
 __all__ = ["MetaTreeDisplay"]
 
 # Of the Okabe-Ito palette, and of different strokes: they differ without colours too.
-_ARROWS = {
-    "the test holds": {"color": "#009E73", "linestyle": "-"},
-    "it does not": {"color": "#D55E00", "linestyle": "--"},
+_ARROWS: dict[str, Keywords] = {
+    "the test holds": {"color": GREEN, "linestyle": "-"},
+    "it does not": {"color": RED, "linestyle": "--"},
     "either way": {"color": "black", "linestyle": "-"},
 }
 _WIDTH, _HEIGHT = 1.35, 0.95  # inches from one box to the next
@@ -100,7 +102,12 @@ class MetaTreeDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: ReadableTree, *, feature_names: Sequence[str] | None = None, ax: Any = None, **kwargs: Any
+        cls,
+        estimator: ReadableTree,
+        *,
+        feature_names: Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
     ) -> Self:
         """Draw a fitted tree.
 
@@ -129,7 +136,7 @@ class MetaTreeDisplay:
             raise ValueError(f"feature_names must name all {estimator.n_features_in_} features; got {len(names)}.")
         return cls(estimator.tree_, estimator.leaf_scores_, names, missing=estimator._missing).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, cmap: Any = "YlOrRd", **kwargs: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, cmap: Any = "YlOrRd", **kwargs: Any) -> Self:
         """Draw it.
 
         Parameters

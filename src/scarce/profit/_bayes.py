@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce._typing import Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
+from scarce._typing import CV, Estimator, FloatArray, GainsLike, IntArray, Label, Labels, MatrixLike, Rows, Threshold
 from scarce.explanation import Unit
 from scarce.objectives import Profit
 from scarce.profit._base import ProfitClassifier, gains_of_rows
@@ -96,7 +96,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
         estimator: Estimator,
         calibration: str | None = "isotonic",
         *,
-        cv: Any = 5,
+        cv: CV = 5,
         threshold: Threshold = "default",
         pos_label: Label = None,
     ) -> None:
@@ -118,7 +118,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
             self._out_of_fold = plain._compute_honest_scores(X, y, sample_weight)
             self.calibrator_ = self._calibrator(self._out_of_fold, y, sample_weight)
 
-    def _calibrator(self, scores: FloatArray, y: IntArray, sample_weight: FloatArray | None) -> Any:
+    def _calibrator(self, scores: FloatArray, y: IntArray, sample_weight: FloatArray | None) -> Estimator:
         tested = np.isfinite(scores)  # a split by time never tests the earliest rows
         scores, y, sample_weight = scores[tested], y[tested], None if sample_weight is None else sample_weight[tested]
         if len(np.unique(y)) < 2:
@@ -132,7 +132,7 @@ class BayesProfitClassifier(ProfitClassifier, TunedThreshold):
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         return logit(np.clip(scores, 1e-9, 1 - 1e-9)) if self._is_probability else scores
 
-    def _calibrated(self, calibrator: Any, scores: FloatArray) -> FloatArray:
+    def _calibrated(self, calibrator: Estimator, scores: FloatArray) -> FloatArray:
         own = scores if self._is_probability else expit(scores)
         if calibrator is None:
             return own

@@ -6,13 +6,14 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from functools import cache, reduce
-from typing import Any
 
 import numpy as np
 
+from scarce._typing import Number
+
 __all__ = ["FUNCTIONS", "evaluate", "names_in"]
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Number]] = {
     "abs": np.abs,
     "exp": np.exp,
     "log": np.log,
@@ -21,7 +22,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt,
     "where": np.where,
 }
-_OPERATORS: dict[type, Callable[..., Any]] = {
+_OPERATORS: dict[type, Callable[..., Number]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -40,7 +41,7 @@ _ARGUMENTS = {"where": (3, 3), "max": (1, 99), "min": (1, 99)}
 _MOST_CHARACTERS = 1000  # also bounds how deep the parser can go
 
 
-def evaluate(expression: str, values: Mapping[str, Any]) -> Any:
+def evaluate(expression: str, values: Mapping[str, Number]) -> Number:
     """Return the value of an expression, given the values of its names."""
     with np.errstate(all="ignore"):  # the caller reports what is not finite, with its row
         return _value(_parse(expression), values)
@@ -93,7 +94,7 @@ def _check(node: ast.expr, expression: str) -> None:
         _check(part, expression)
 
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+def _value(node: ast.expr, values: Mapping[str, Number]) -> Number:
     match node:
         case ast.Constant(value=value):
             return np.float64(value)  # type: ignore[arg-type]  # not int: powers of integers have no end

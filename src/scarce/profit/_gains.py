@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 
 from scarce._messages import listed_rows
 from scarce._sweep import check_gains, refuse_not_finite
-from scarce._typing import FloatArray, MatrixLike
+from scarce._typing import FloatArray, MatrixLike, Number
 from scarce.profit._expression import FUNCTIONS, evaluate, names_in
 
 __all__ = ["Gains", "bayes_threshold", "check_learnable", "gain_of_flagging", "log_ratio", "stakes"]
@@ -76,7 +76,7 @@ class Gains:
         fn: str | float | ArrayLike = 0.0,
         columns: Mapping[str, str | int] | Sequence[str] | None = None,
         on_degenerate: Literal["raise", "drop"] = "raise",
-        **constants: Any,
+        **constants: Number,
     ) -> None:
         self.outcomes = {"tp": tp, "fp": fp, "tn": tn, "fn": fn}
         self.columns = columns
@@ -127,7 +127,7 @@ class Gains:
         n = len(table)
         if isinstance(table, nw.DataFrame) and (both := sorted(set(self.constants) & set(table.columns))):
             raise ValueError(f"{both[0]!r} is a constant of the gains and a column of the table: rename the constant.")
-        values: dict[str, Any] = dict(self.constants)
+        values: dict[str, Number] = dict(self.constants)
         values.update((name, self._column(table, name)) for name in self._names)
         gains = np.empty((n, 4))
         for column, (outcome, given) in zip(gains.T, self.outcomes.items(), strict=True):
@@ -140,7 +140,7 @@ class Gains:
         """Return for each row of a table the probability above which to call it positive."""
         return bayes_threshold(self(X))
 
-    def _outcome(self, outcome: str, given: Any, values: Mapping[str, Any], n: int) -> Any:
+    def _outcome(self, outcome: str, given: str | Number, values: Mapping[str, Number], n: int) -> Number:
         if isinstance(given, str):
             return evaluate(given, values)
         array = np.asarray(given, dtype=np.float64)
@@ -151,7 +151,7 @@ class Gains:
             )
         return array
 
-    def _column(self, table: Any, name: str) -> FloatArray:
+    def _column(self, table: MatrixLike, name: str) -> FloatArray:
         frame = isinstance(table, nw.DataFrame)
         where = self._where(table, name, frame)
         if frame:
@@ -164,7 +164,7 @@ class Gains:
         _refuse_standardised(column, name)
         return column
 
-    def _where(self, table: Any, name: str, frame: bool) -> str | int:
+    def _where(self, table: MatrixLike, name: str, frame: bool) -> str | int:
         """Return the name or the position of the column that a name of the expressions stands for."""
         where: str | int | None = None
         if isinstance(self.columns, Mapping):
@@ -185,7 +185,7 @@ class Gains:
             )
         return where
 
-    def _refuse_missing(self, gains: FloatArray, values: Mapping[str, Any]) -> None:
+    def _refuse_missing(self, gains: FloatArray, values: Mapping[str, Number]) -> None:
         for name in self._names:
             if (bad := np.flatnonzero(~np.isfinite(values[name]))).size:
                 raise ValueError(
@@ -195,7 +195,7 @@ class Gains:
         refuse_not_finite(gains, f"Change {self!r}.")
 
 
-def gain_of_flagging(gains: FloatArray, positive: Any) -> FloatArray:
+def gain_of_flagging(gains: FloatArray, positive: Number) -> FloatArray:
     """Return the gain of calling each row positive, where `positive` is its truth or its probability."""
     tp, fp, tn, fn = gains.T
     return positive * (tp - fn) + (1 - positive) * (fp - tn)
@@ -209,7 +209,7 @@ def stakes(gains: FloatArray) -> tuple[FloatArray, FloatArray]:
     return up, down
 
 
-def log_ratio(up: Any, down: Any) -> Any:
+def log_ratio(up: Number, down: Number) -> Number:
     """Return log(up / down), within ±15."""
     nearly_nothing = np.finfo(np.float64).tiny
     return np.clip(np.log(up + nearly_nothing) - np.log(down + nearly_nothing), -_MOST_CERTAIN, _MOST_CERTAIN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 
 from scarce._sklearn import safe_indexing
-from scarce._typing import Estimator, MatrixLike
+from scarce._typing import CV, Estimator, Keywords, Label, Labels, MatrixLike
 from scarce.metrics import predict_for_profit, profit_score
 from scarce.profit._gains import Gains
 
@@ -60,7 +60,7 @@ def profit_menu(
     values: Iterable[float],
     *,
     constant: str = "zeta",
-    cv: Any = 5,
+    cv: CV = 5,
 ) -> list[MenuEntry]:
     """Return the profit that must be given up for more precision.
 
@@ -111,7 +111,7 @@ def profit_menu(
         (np.asarray(train), np.asarray(test)) for train, test in check_cv(cv, truth, classifier=True).split(X, truth)
     ]
     judged = np.concatenate([test for _, test in splits])
-    found: list[tuple[float, Any, Any]] = []
+    found: list[tuple[float, Labels, Label]] = []
     for value in values:
         offered = gains.replace(**{constant: value})(X)
         predicted = []
@@ -123,7 +123,7 @@ def profit_menu(
     most = profit_score(truth[judged], truth[judged], real[judged], pos_label=model.pos_label_)
     entries = []
     for (value, called, label), profit in zip(found, profits, strict=True):
-        rates: dict[str, Any] = {"pos_label": label, "zero_division": 0.0}
+        rates: Keywords = {"pos_label": label, "zero_division": 0.0}
         entries.append(
             MenuEntry(
                 value=value,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce._typing import BoolArray, Estimator, FloatArray, IntArray
 from scarce.neighbors import ClassIndex
 from scarce.sampling._resample import State, imblearn
 
@@ -23,7 +22,7 @@ _WIDER = 4
 _PAIRS = 1_000_000
 
 
-def leave_one_out(steps: list[tuple[Any, State]], n_jobs: int | None) -> tuple[State, There] | None:
+def leave_one_out(steps: list[tuple[Estimator, State]], n_jobs: int | None) -> tuple[State, There] | None:
     """Return rows, and which of them a sampler would have left had a given row not been there.
 
     That row is gone, and the rows made from it. Rows made from others stay as they were drawn, and where rows are
@@ -64,7 +63,7 @@ def _blocks(rows: IntArray, width: int) -> list[IntArray]:
     return np.array_split(rows, -(-len(rows) * width // _PAIRS))
 
 
-def _cleaner(step: Any, rows: State, n_given: int, n_jobs: int | None) -> tuple[There, IntArray] | None:
+def _cleaner(step: Estimator, rows: State, n_given: int, n_jobs: int | None) -> tuple[There, IntArray] | None:
     """Return which rows edited nearest neighbours or the removal of Tomek links keep, and the rows they ever keep.
 
     None for any other step.

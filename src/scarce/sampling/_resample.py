@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scarce._extras import require
 from scarce._sweep import check_gains, check_weight
-from scarce._typing import BoolArray, FloatArray, IntArray, RandomState
+from scarce._typing import BoolArray, Estimator, FloatArray, IntArray, RandomState, Sampler
 
 __all__ = ["SAMPLERS", "Resampled", "resample"]
 
@@ -59,7 +59,7 @@ class Resampled(NamedTuple):
 def resample(
     X: ArrayLike,
     y: ArrayLike,
-    sampler: Any = "smote",
+    sampler: Sampler = "smote",
     *,
     sample_weight: ArrayLike | None = None,
     gains: ArrayLike | None = None,
@@ -137,8 +137,8 @@ class State(NamedTuple):
 
 
 def resample_in_steps(
-    X: NDArray[Any], y: NDArray[Any], sampler: Any, random_state: RandomState, carried: FloatArray
-) -> list[tuple[Any, State]]:
+    X: NDArray[Any], y: NDArray[Any], sampler: Sampler, random_state: RandomState, carried: FloatArray
+) -> list[tuple[Estimator, State]]:
     """Return the steps of a sampler, each of which only makes or only selects rows, with the rows after each.
 
     The first is no step, with the rows as they are given.
@@ -156,7 +156,7 @@ def imblearn() -> Any:
     return require("imblearn", "Resampling")
 
 
-def _steps(sampler: Any, random_state: RandomState) -> list[Any]:
+def _steps(sampler: Sampler, random_state: RandomState) -> list[Estimator]:
     """Return the sampler as steps that each only add rows or only select rows."""
     lib = imblearn()
     over, under, combine = lib.over_sampling, lib.under_sampling, lib.combine
@@ -183,7 +183,7 @@ def _steps(sampler: Any, random_state: RandomState) -> list[Any]:
     return steps
 
 
-def _apply(step: Any, state: State) -> State:
+def _apply(step: Estimator, state: State) -> State:
     lib = imblearn()
     over = lib.over_sampling
     # Subclasses are left out: SMOTE for categories reads its columns by position.
@@ -210,7 +210,7 @@ def _apply(step: Any, state: State) -> State:
     return _extend(state, X, y, np.full((len(X) - n, 2), -1), np.empty((len(X), 0)))
 
 
-def _interpolate(step: Any, state: State, check_sampling_strategy: Any) -> State:
+def _interpolate(step: Estimator, state: State, check_sampling_strategy: Any) -> State:
     """Run SMOTE or its kin; the carried columns are interpolated with the features."""
     n, n_features = state.X.shape
     classes, sizes = np.unique(state.y, return_counts=True)
@@ -269,7 +269,7 @@ def _parents(digits: FloatArray) -> IntArray:
 class _ByFeatures(BaseEstimator):
     """A neighbour search that does not see the columns after the features."""
 
-    def __init__(self, search: Any, n_features: int) -> None:
+    def __init__(self, search: Estimator, n_features: int) -> None:
         self.search = search
         self.n_features = n_features
 

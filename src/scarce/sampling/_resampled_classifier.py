@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags
 
 from scarce._sklearn import HasMethods, StrOptions
-from scarce._typing import Estimator, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Threshold
+from scarce._typing import CV, Estimator, FloatArray, IntArray, Label, MatrixLike, RandomState, Rows, Sampler, Threshold
 from scarce.base import RareEventClassifier
 from scarce.sampling._prior import correct_prior
 from scarce.sampling._resample import SAMPLERS, resample
@@ -82,11 +82,11 @@ class ResampledClassifier(TunedThreshold):
     def __init__(
         self,
         estimator: Estimator,
-        sampler: Any = "smote",
+        sampler: Sampler = "smote",
         *,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        cv: Any = 5,
+        cv: CV = 5,
         pos_label: Label = None,
     ) -> None:
         super().__init__(estimator, threshold=threshold, cv=cv, pos_label=pos_label)

@@ -13,8 +13,21 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions, check_sample_weight
-from scarce._typing import FloatArray, IntArray, Label, MatrixLike, RandomState, Threshold
+from scarce._typing import (
+    CV,
+    Calibration,
+    Estimator,
+    FloatArray,
+    IntArray,
+    Label,
+    MatrixLike,
+    Metric,
+    RandomState,
+    Sampler,
+    Threshold,
+)
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation, neighbours
 from scarce.neighbors import ClassIndex
@@ -132,18 +145,18 @@ class ResampledGammaKNN(RareEventClassifier):
 
     def __init__(
         self,
-        sampler: Any = "smote",
+        sampler: Sampler = "smote",
         *,
         n_neighbors: int = 3,
         gamma: Sequence[float] | None = None,
         gamma_real_max: float = 1.0,
         gamma_synthetic_max: float = 2.0,
-        metric: Any = "euclidean",
+        metric: Metric = "euclidean",
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        cv: Any = None,
-        calibration: str | None = "auto",
+        cv: CV = None,
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.sampler = sampler
@@ -208,7 +221,7 @@ class ResampledGammaKNN(RareEventClassifier):
     def _ratio(self) -> float:
         return self._gammas[1] / self._gammas[0]
 
-    def _resample(self, X: NDArray, y: IntArray) -> list[tuple[Any, State]]:
+    def _resample(self, X: NDArray, y: IntArray) -> list[tuple[Estimator, State]]:
         return resample_in_steps(X, y, self.sampler, self.random_state, np.empty((len(X), 0)))
 
     def _index(self, rows: State) -> ClassIndex:
@@ -226,18 +239,13 @@ class ResampledGammaKNN(RareEventClassifier):
         # Of two rows at the query itself γ is to decide, so a distance of 0 becomes one that γ can scale.
         return Near(*(np.maximum(d, 1e-300) for d in (rival, real, synthetic)))
 
-    def _honest_near(self, X: NDArray, y: IntArray, steps: list[tuple[Any, State]]) -> tuple[Near, IntArray]:
+    def _honest_near(self, X: NDArray, y: IntArray, steps: list[tuple[Estimator, State]]) -> tuple[Near, IntArray]:
         """Measure rows among rows that were resampled without them; return also which rows these are."""
         left = leave_one_out(steps, self.n_jobs) if self.cv is None and self._metadata.groups is None else None
         if left is not None:
             rows, there = left
             return self._measure(self._index(rows), X, there), np.arange(len(y))
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored by a model "
-                "that did not see it. Give more rows, or gamma as two numbers."
-            )
+        fewest_of_a_class(y, f"Choosing γ for {self!r}", "gamma as two numbers")
         splits = self._splits_to_learn(y)
         parts = [
             self._measure(self._index(self._resample(X[train], y[train])[-1][1]), X[test]) for train, test in splits

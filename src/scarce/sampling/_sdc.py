@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import FloatArray, IntArray, Label, RandomState, Threshold
+from scarce._typing import CV, Calibration, FloatArray, IntArray, Label, RandomState, Threshold
 from scarce.base import RareEventClassifier
 from scarce.sampling._resample import imblearn, resample
 
@@ -93,6 +93,8 @@ class SDC(RareEventClassifier):
         "cv": ["cv_object"],
     }
 
+    _largest_value = 1e150  # its machine takes squares
+
     def __init__(
         self,
         C: float = 1.0,
@@ -104,8 +106,8 @@ class SDC(RareEventClassifier):
         ratio: str = "after",
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        cv: Any = 5,
-        calibration: str | None = "auto",
+        cv: CV = 5,
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.C = C

@@ -13,7 +13,7 @@ from river import base
 from river.base import BinaryDriftDetector, DriftDetector
 from river.base.typing import ClfTarget, FeatureName
 
-from scarce._typing import FloatArray
+from scarce._typing import Cell, FloatArray, Keywords
 from scarce.neighbors import CCNND
 
 __all__ = ["RiverClassifier"]
@@ -61,7 +61,7 @@ class RiverClassifier(base.Classifier):
             # Rows are put in order by name here, and reach the model as arrays.
             del self.model_.feature_names_in_
 
-    def learn_one(self, x: dict[FeatureName, Any], y: ClfTarget) -> None:
+    def learn_one(self, x: dict[FeatureName, Cell], y: ClfTarget) -> None:
         """Learn a row, and forget old ones if it shows a drift.
 
         Parameters
@@ -85,7 +85,7 @@ class RiverClassifier(base.Classifier):
             self._forget()
             self.n_drifts_[y] += 1
 
-    def predict_one(self, x: dict[FeatureName, Any], **kwargs: Any) -> ClfTarget | None:
+    def predict_one(self, x: dict[FeatureName, Cell], **kwargs: Any) -> ClfTarget | None:
         """Return the class of a row; None while no class is known.
 
         Parameters
@@ -97,7 +97,7 @@ class RiverClassifier(base.Classifier):
             return next(iter(self._classes), None)
         return self._predict(self._row(x))
 
-    def predict_proba_one(self, x: dict[FeatureName, Any], **kwargs: Any) -> dict[ClfTarget, float]:
+    def predict_proba_one(self, x: dict[FeatureName, Cell], **kwargs: Any) -> dict[ClfTarget, float]:
         """Return `predict_proba` of the CCNND by class; empty while no class is known.
 
         Parameters
@@ -121,7 +121,7 @@ class RiverClassifier(base.Classifier):
         label: ClfTarget = self.model_.predict(row)[0].item()
         return label
 
-    def _row(self, x: dict[FeatureName, Any]) -> FloatArray:
+    def _row(self, x: dict[FeatureName, Cell]) -> FloatArray:
         """Return the features of a row in the order of the first one."""
         if self._features is None:
             self._check_number(x)
@@ -145,7 +145,7 @@ class RiverClassifier(base.Classifier):
                 "river.compose.Discard, or code them before."
             ) from error
 
-    def _check_number(self, x: dict[FeatureName, Any]) -> None:
+    def _check_number(self, x: dict[FeatureName, Cell]) -> None:
         """Refuse a row that cannot be one of those that the model was fitted on."""
         fitted = getattr(self.model_, "n_features_in_", len(x))
         if len(x) != fitted:
@@ -171,7 +171,7 @@ class RiverClassifier(base.Classifier):
         self.model_.forget(np.concatenate(old))
 
     @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+    def _unit_test_params(cls) -> Iterator[Keywords]:
         from river import drift
 
         yield {"model": CCNND()}

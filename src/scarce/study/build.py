@@ -17,6 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from scarce._errors import StudyError
 from scarce._extras import EXTRAS, require
+from scarce._typing import Keywords, Record
 from scarce.metrics import gmean_score, precision_at_k_scorer
 from scarce.registry import all_estimators
 
@@ -27,7 +28,7 @@ _SCALERS = {
     "min-max": lambda: MinMaxScaler((-1, 1)),
     "standard": StandardScaler,
 }
-SCORERS: dict[str, Any] = {
+SCORERS: Keywords = {
     "f1": make_scorer(f1_score, zero_division=0.0),
     "gmean": make_scorer(gmean_score),
     "balanced_accuracy": make_scorer(balanced_accuracy_score),
@@ -36,9 +37,7 @@ SCORERS: dict[str, Any] = {
 }
 
 
-def build(
-    recipe: Mapping[str, Any], protocol: Mapping[str, Any], *, seed: int, fewest: int, binary: bool = True
-) -> BaseEstimator:
+def build(recipe: Record, protocol: Record, *, seed: int, fewest: int, binary: bool = True) -> BaseEstimator:
     """Return the estimator of a cell, not fitted: scaling, further steps, the method, and the search around them.
 
     Parameters
@@ -72,7 +71,7 @@ def build(
     return GridSearchCV(model, spread, scoring=SCORERS[protocol["choose"]], cv=folds)
 
 
-def missing(recipe: Mapping[str, Any]) -> str:
+def missing(recipe: Record) -> str:
     """Return the name of an estimator that this installation does not have, or nothing."""
     for part in _parts(recipe):
         try:
@@ -94,7 +93,7 @@ def resolve(name: str) -> type[BaseEstimator]:
         raise StudyError(f"The study needs estimator {name}, which is not installed here.") from error
 
 
-def _make(part: Mapping[str, Any]) -> BaseEstimator:
+def _make(part: Record) -> BaseEstimator:
     class_ = resolve(part["estimator"])
     params = {name: _value(value) for name, value in part.get("params", {}).items()}
     try:

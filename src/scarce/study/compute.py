@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 import scarce
 from scarce._errors import StudyError
+from scarce._typing import Keywords
 
 from .build import build
 from .data import rows_of
@@ -53,7 +54,7 @@ def _compute(cell: Cell) -> Outcome:
     fewest = int(np.unique(rows.y_train, return_counts=True)[1].min())
     binary = rows.y_train.dtype.kind in "iu"
     model = build(cell.method, cell.protocol, seed=cell.split, fewest=fewest, binary=binary)
-    extra: dict[str, Any] = {"model__gains": rows.gains_train} if cell.method.get("gains") else {}
+    extra: Keywords = {"model__gains": rows.gains_train} if cell.method.get("gains") else {}
     if cell.protocol.get("warm"):
         # What is compiled or imported at the first use is no part of the time.
         measure.call(clone(model).fit(rows.X_train, rows.y_train, **extra), rows)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from scarce._typing import Json
 from scarce.datasets import info
 
 from .measures import LABELS, SHARES
@@ -29,7 +30,7 @@ GROUPS = (10, 20, 30, 40, 50)
 PANELS = (10, 30, 50)
 
 
-def curves_of(study: Study, stored: Mapping[str, Stored]) -> list[dict[str, Any]]:
+def curves_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
     """Return the panels of a study's figure: titles of the axes, and lines of points."""
     draw = {"positives": _by_positives, "sweep": _by_parameter, "first": _by_share, "sets": _by_set, "plane": _plane}
     return draw[study.view](study, _values(study, stored)) if study.view in draw else []
@@ -62,12 +63,12 @@ def _sets_up_to(study: Study, share: int) -> list[str]:
     return [set_["label"] for set_ in study.sets if 100 * info(set_["name"]).rate <= share]
 
 
-def _panel(title: str, x: str, y: str, lines: Mapping[str, Sequence[tuple[Any, float | None]]]) -> dict[str, Any]:
+def _panel(title: str, x: str, y: str, lines: Mapping[str, Sequence[tuple[Any, float | None]]]) -> Json:
     kept = {name: [[a, b] for a, b in line if b is not None] for name, line in lines.items()}
     return {"title": title, "x": x, "y": y, "lines": {name: line for name, line in kept.items() if line}}
 
 
-def _by_positives(study: Study, values: _Values) -> list[dict[str, Any]]:
+def _by_positives(study: Study, values: _Values) -> list[Json]:
     metric = study.metrics[0]
     lines = {
         method.column: [(share, values.mean(metric, method.column, _sets_up_to(study, share))) for share in GROUPS]
@@ -76,7 +77,7 @@ def _by_positives(study: Study, values: _Values) -> list[dict[str, Any]]:
     return [_panel("", "maximum share of positives of the sets, in %", LABELS[metric], lines)]
 
 
-def _by_parameter(study: Study, values: _Values) -> list[dict[str, Any]]:
+def _by_parameter(study: Study, values: _Values) -> list[Json]:
     panels = []
     for name, metric, (title, sets) in itertools.product(study.x, study.metrics, _groups(study)):
         lines: dict[str, list[tuple[Any, float | None]]] = defaultdict(list)
@@ -94,7 +95,7 @@ def _groups(study: Study) -> list[tuple[str, list[str]]]:
     return [(f"sets with at most {share} % of positives", _sets_up_to(study, share)) for share in PANELS]
 
 
-def _by_share(study: Study, values: _Values) -> list[dict[str, Any]]:
+def _by_share(study: Study, values: _Values) -> list[Json]:
     return [
         _panel(
             title,
@@ -109,7 +110,7 @@ def _by_share(study: Study, values: _Values) -> list[dict[str, Any]]:
     ]
 
 
-def _by_set(study: Study, values: _Values) -> list[dict[str, Any]]:
+def _by_set(study: Study, values: _Values) -> list[Json]:
     """Draw figures against a property of the sets."""
     panels = []
     [name] = study.x
@@ -122,7 +123,7 @@ def _by_set(study: Study, values: _Values) -> list[dict[str, Any]]:
     return [panel for panel in panels if panel["lines"]]
 
 
-def _plane(study: Study, values: _Values) -> list[dict[str, Any]]:
+def _plane(study: Study, values: _Values) -> list[Json]:
     """Return the value at each pair of γ."""
     metric, sets, [name] = study.metrics[0], [set_["label"] for set_ in study.sets], study.x
     swept = [method for method in study.methods if name in method.at]

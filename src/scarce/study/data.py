@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,14 +15,14 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, Frame, IntArray, Json, Record
 from scarce.datasets import load, load_keel_folds
 
 from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
 
 if TYPE_CHECKING:
-    from scarce.tables import Column
+    from scarce.tables import Column, Table
 
 __all__ = ["Rows", "describe_file", "rows_of"]
 
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     note: str = ""
 
 
-def rows_of(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+def rows_of(set_: Record, protocol: Record, split: int) -> Rows:
     """Return the rows of a split, which depend on the arguments alone; missing values become the training median."""
     rows = _split(set_, protocol, split)
     if not (np.isnan(rows.X_train).any() or np.isnan(rows.X_test).any()):
@@ -60,13 +60,13 @@ def rows_of(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) ->
     return rows._replace(X_train=train, X_test=test)
 
 
-def _split(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+def _split(set_: Record, protocol: Record, split: int) -> Rows:
     if "sha256" in set_:
         return _encoded(json.dumps(set_, sort_keys=True), json.dumps(protocol, sort_keys=True), split)
     return _unencoded(set_, protocol, split)
 
 
-def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int) -> Rows:
+def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
     name, kind = set_["name"], protocol["kind"]
     if name in _DRAWN:
         return _drawn(json.dumps(set_, sort_keys=True), split)
@@ -86,7 +86,9 @@ def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int)
     if len(train) > protocol.get("rows", len(train)):
         train = _some(train, y, protocol["rows"], split)
         note = f"{len(train):,} training rows"
-    if len(test) > protocol.get("test_rows", len(test)):
+    if protocol.get("test_rows") == "others":
+        test = np.setdiff1d(np.arange(len(y)), train)
+    elif len(test) > protocol.get("test_rows", len(test)):
         test = _some(test, y, protocol["test_rows"], split)
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
     if "train_ir" in set_:
@@ -95,30 +97,32 @@ def _unencoded(set_: Mapping[str, Any], protocol: Mapping[str, Any], split: int)
     return rows if gains is None else rows._replace(gains_train=gains[train], gains_test=gains[test])
 
 
-def describe_file(path: Path, target: str, positive: str | None) -> tuple[dict[str, Any], list[str]]:
+def describe_file(path: Path, target: str, positive: str | None) -> tuple[Json, list[str]]:
     """Return the set that a file of the user's stands for, and the columns that are not learned from, with reasons.
 
     The contents of the file are part of what the set is, and so are the types of its columns.
     """
     from scarce.tables import TableError, profile_table
 
-    frame, y = _read(path, target, positive)
+    table, y = _read(path, target, positive)
     if (y == 1).sum() < 4:
         raise StudyError(f"{path} has {(y == 1).sum()} positive rows, and a comparison needs at least 4.")
     try:
-        profile, _ = profile_table(frame, target, y)
+        profile, _ = profile_table(table, target, y)
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
-    columns = [
-        {"name": c.name, "kind": c.kind, "date_format": c.date_format, "distinct": c.distinct} for c in profile.features
-    ]
+    columns = [{"name": c.name, "kind": c.kind, "distinct": c.distinct} for c in profile.features]
+    used = {target, *(c.name for c in profile.features)}
+    readings = [reading.as_dict() for reading in table.readings if reading.name in used]
     described = {"name": str(path.resolve()), "label": path.stem, "sha256": sha256(path), "columns": columns}
+    described["readings"] = readings
     left_out = [
         f"{path.name}: column {c.name!r} is not learned from. {c.remark}"
         for c in profile.columns
         if c.role != "feature"
     ]
-    return {**described, "target": target, "positive": positive}, left_out
+    notes = [f"{path.name}: {note}" for note in table.notes]
+    return {**described, "target": target, "positive": positive}, notes + left_out
 
 
 def _some(part: IntArray, y: NDArray[Any], count: int, seed: int) -> IntArray:
@@ -150,15 +154,16 @@ def _keel(name: str) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
+def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]:
     set_ = json.loads(described)
     if "sha256" in set_:
         from scarce.tables import conform
 
-        frame, y = _read(Path(set_["name"]), set_["target"], set_["positive"])
+        table, y = _read(Path(set_["name"]), set_["target"], set_["positive"], set_["readings"])
         known = np.flatnonzero(y >= 0)
-        return conform(frame, _columns(set_)).iloc[known], y[known], None
+        return conform(table.frame, _columns(set_)).iloc[known], y[known], None
     bunch = load(set_["name"], positive=set_.get("positive"))
+    first = slice(set_.get("first_rows"))
     gains = None
     if "gains" in set_:
         import pandas as pd
@@ -167,24 +172,26 @@ def _table(described: str) -> tuple[Any, NDArray[np.int64], FloatArray | None]:
 
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
-    return bunch.data, bunch.target, gains
+    return bunch.data[first], bunch.target[first], None if gains is None else gains[first]
 
 
-def _read(path: Path, target: str, positive: str | None) -> tuple[Any, NDArray[np.int64]]:
+def _read(
+    path: Path, target: str, positive: str | None, readings: Sequence[Record] | None = None
+) -> tuple[Table, NDArray[np.int64]]:
     """Return a table as it was read, and its outcomes: 1, 0, and -1 where one is unknown."""
-    from scarce.tables import TableError, read_table, read_target
+    from scarce.tables import Reading, TableError, read_table, read_target
 
-    frame = read_table(path)
     try:
-        return frame, read_target(frame, target, positive).y
+        table = read_table(path, readings=None if readings is None else [Reading(**reading) for reading in readings])
+        return table, read_target(table.frame, target, positive).y
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
 
 
-def _columns(set_: Mapping[str, Any]) -> list[Column]:
+def _columns(set_: Record) -> list[Column]:
     from scarce.tables import Column
 
-    return [Column(c["name"], c["kind"], distinct=c["distinct"], date_format=c["date_format"]) for c in set_["columns"]]
+    return [Column(c["name"], c["kind"], distinct=c["distinct"]) for c in set_["columns"]]
 
 
 @lru_cache(maxsize=2)

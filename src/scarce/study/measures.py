@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import confusion_matrix, log_loss
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import Estimator, FloatArray, IntArray
 from scarce.metrics import profit_score
 
 from .data import Rows
 from .probabilities import LABELS_OF_PROBABILITIES, measure_probabilities, probabilities_of
+from .stakes import LABELS_OF_STAKES, lost_with_any_stakes, lost_with_own_stakes
 
 __all__ = ["LABELS", "MEASURES", "lower_is_better"]
 
@@ -42,10 +43,12 @@ LABELS = {
     "area of Parambath": "area outside the cones of Parambath et al.",
     "train_f1": "F1 on the training rows",
     "search_f1": "F1 on the rows that guide the search",
+    **LABELS_OF_STAKES,
     **LABELS_OF_PROBABILITIES,
 }
 _LOWER_IS_BETTER = {
     *("error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"),
+    *LABELS_OF_STAKES,
     *LABELS_OF_PROBABILITIES,
 }
 # Precision at k: k is a percentage of the number of positives, or of all rows.
@@ -70,29 +73,29 @@ class Called(NamedTuple):
 class Measure(NamedTuple):
     """A call of a model, which is timed, and the figures that are made of it, which are not."""
 
-    call: Callable[[Any, Rows], Called]
-    figures: Callable[[Any, Rows, Called], dict[str, float]]
+    call: Callable[[Estimator, Rows], Called]
+    figures: Callable[[Estimator, Rows, Called], dict[str, float]]
 
 
-def _labels(model: Any, rows: Rows) -> Called:
+def _labels(model: Estimator, rows: Rows) -> Called:
     return Called(model.predict(rows.X_test))
 
 
-def _labels_and_scores(model: Any, rows: Rows) -> Called:
+def _labels_and_scores(model: Estimator, rows: Rows) -> Called:
     for method in ("score_samples", "decision_function"):
         if hasattr(model, method):
             return Called(model.predict(rows.X_test), getattr(model, method)(rows.X_test))
     return Called(model.predict(rows.X_test), model.predict_proba(rows.X_test)[:, 1])
 
 
-def _labels_for_money(model: Any, rows: Rows) -> Called:
+def _labels_for_money(model: Estimator, rows: Rows) -> Called:
     try:
         return Called(model.predict(rows.X_test, gains=rows.gains_test))
     except TypeError:
         return _labels(model, rows)
 
 
-def _decisions(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+def _decisions(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     (tn, fp), (fn, tp) = np.bincount(2 * (rows.y_test == 1) + (called.labels == 1), minlength=4).reshape(2, 2)
     sensitivity, specificity = tp / max(tp + fn, 1), tn / max(tn + fp, 1)
     figures = {
@@ -109,7 +112,7 @@ def _decisions(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()}
 
 
-def _ranking(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+def _ranking(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     assert called.scores is not None
     # Infinite scores would be in order, yet no metric takes them.
     scores = np.nan_to_num(np.asarray(called.scores, dtype=np.float64))
@@ -135,7 +138,7 @@ def ranking_figures(truth: NDArray[np.int64], scores: FloatArray, first: IntArra
     return average, np.interp(first, np.append(0, seen), np.append(0, found)) / np.minimum(first, len(truth))
 
 
-def _confusion(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+def _confusion(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     """Measure, for each state, the share of it that is called each state, states in the order of the training rows."""
     states = list(dict.fromkeys(rows.y_train.tolist()))
     shares = confusion_matrix(rows.y_test, called.labels, labels=states, normalize="true")
@@ -143,7 +146,7 @@ def _confusion(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     return {"error": float(1 - np.trace(shares) / len(states)), **figures}
 
 
-def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+def _money(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     gains = rows.gains_test if rows.gains_judged is None else rows.gains_judged
     if gains is None:
         raise ValueError("The set has no gains.")
@@ -155,16 +158,33 @@ def _money(model: Any, rows: Rows, called: Called) -> dict[str, float]:
     return {**_decisions(model, rows, called), "profit": profit, "gap": gap, "gained": gained}
 
 
-def _call_probabilities(model: Any, rows: Rows) -> Called:
+def _stakes(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
+    assert called.scores is not None
+    if rows.gains_test is None:
+        raise ValueError("The set has no gains.")
+    positive = np.asarray(called.scores)
+    return {
+        **_decisions(model, rows, called),
+        "lost with own stakes": float(lost_with_own_stakes(rows.y_test, rows.gains_test, positive).mean()),
+        "lost with any stakes": float(lost_with_any_stakes(rows.y_test, rows.gains_test, positive).mean()),
+        "log_loss": float(log_loss(rows.y_test, np.clip(positive, 1e-6, 1 - 1e-6))),
+    }
+
+
+def _call_chance(model: Estimator, rows: Rows) -> Called:
+    return Called(model.predict(rows.X_test), model.predict_proba(rows.X_test)[:, 1])
+
+
+def _call_probabilities(model: Estimator, rows: Rows) -> Called:
     return Called(model.predict(rows.X_test), probabilities_of(model, rows.X_train, rows.y_train, rows.X_test))
 
 
-def _probabilities(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+def _probabilities(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     assert called.scores is not None
     return {**_decisions(model, rows, called), **measure_probabilities(rows.y_test, called.scores)}
 
 
-def _cone(model: Any, rows: Rows, called: Called) -> dict[str, float]:
+def _cone(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     """Measure how tight the cones of a search are, and those of Parambath et al. (2014) from the same models."""
     from scarce.fmeasure.bounds import ErrorProfile, cones, parambath_cones, upper_envelope
 
@@ -185,4 +205,5 @@ MEASURES = {
     "confusion": Measure(_labels, _confusion),
     "probabilities": Measure(_call_probabilities, _probabilities),
     "money": Measure(_labels_for_money, _money),
+    "stakes": Measure(_call_chance, _stakes),
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from scarce._files import written_whole
+from scarce._typing import Record
 
 from .report import number, p_text, signed
 from .spec import Study, list_studies, load_study
@@ -62,7 +62,7 @@ def _run_part(study: Study, store: Store) -> Study:
     return study
 
 
-def _summary(found: Mapping[str, Any]) -> Iterator[str]:
+def _summary(found: Record) -> Iterator[str]:
     """Yield a line for the method that the study is about."""
     # Of many metrics the first is what the study is about.
     tables = found["tables"][: None if len(found["tables"]) <= 4 else 1]
@@ -73,7 +73,7 @@ def _summary(found: Mapping[str, Any]) -> Iterator[str]:
         yield _line(_link(found), found["title"], _share(found) if _was_run(found) else "not run", *[""] * 5)
 
 
-def _section(found: Mapping[str, Any]) -> Iterator[str]:
+def _section(found: Record) -> Iterator[str]:
     yield f"## {found['name']}"
     yield f"\n{found['title']}. {found['source']}.\n"
     command = f"scarce study run {found['name']}" + _options(found)
@@ -112,7 +112,7 @@ def _section(found: Mapping[str, Any]) -> Iterator[str]:
         yield "\nErrata: " + ", ".join(f"[{e['id']}](#{e['id']})" for e in found["errata"]) + "."
 
 
-def _one_set(tables: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _one_set(tables: Sequence[Record]) -> Iterator[str]:
     """Yield one table for many metrics of one set: ours, and in parentheses what is printed."""
     names = [c["column"] for c in tables[0]["columns"] if c["n_sets"]]
     yield f"\n{tables[0]['sets'][0]}; in parentheses the printed figures:\n"
@@ -122,7 +122,7 @@ def _one_set(tables: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield _line(table["label"], *(number(a) + (f" ({number(b)})" if b is not None else "") for a, b in figures))
 
 
-def _table(table: Mapping[str, Any]) -> Iterator[str]:
+def _table(table: Record) -> Iterator[str]:
     columns = [c for c in table["columns"] if c["n_sets"]]
     if len(columns) > 40:
         return
@@ -151,7 +151,7 @@ def _table(table: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _beside(column: Mapping[str, Any]) -> tuple[str, str, str, str]:
+def _beside(column: Record) -> tuple[str, str, str, str]:
     figures = number(column["printed_mean"]), number(column["mean"]), signed(column["difference"])
     return *figures, p_text(column["p"])
 
@@ -160,11 +160,11 @@ def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _link(found: Mapping[str, Any]) -> str:
+def _link(found: Record) -> str:
     return f"[{found['name']}](#{_anchor(found['name'])})"
 
 
-def _curve(curves: list[Mapping[str, Any]]) -> Iterator[str]:
+def _curve(curves: list[Record]) -> Iterator[str]:
     for curve in curves:
         if "points" in curve:
             real, synthetic, value = max(curve["points"], key=lambda point: float(point[2]))
@@ -182,17 +182,17 @@ def _curve(curves: list[Mapping[str, Any]]) -> Iterator[str]:
             yield f"| {name} | {' | '.join(number(at.get(x)) for x in xs)} |"
 
 
-def _options(found: Mapping[str, Any]) -> str:
+def _options(found: Record) -> str:
     splits = next((less.split()[0] for less in found["reduced"] if less.endswith("splits")), None)
     return f" --splits {splits}" if splits else ""
 
 
-def _was_run(found: Mapping[str, Any]) -> bool:
+def _was_run(found: Record) -> bool:
     """Return whether anything was run besides rivals, whose cells several studies share."""
     return any(c["n_sets"] and not c["rival"] for table in found["tables"] for c in table["columns"])
 
 
-def _share(found: Mapping[str, Any]) -> str:
+def _share(found: Record) -> str:
     return f"{found['cells']['done']:,} of {found['cells']['total']:,}"
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from scarce._svg import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, STYLE, to_svg
+from scarce._colours import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
+from scarce._svg import STYLE, to_svg
+from scarce._typing import Record
 
 __all__ = ["agreement", "means", "panels", "plane", "rank_diagram"]
 
-COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY, "#000000")
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY, BLACK)
 MARKS = "osD^vP*X"
 _STYLE: Any = STYLE | {"font.size": 9, "grid.color": "#dde2e8", "legend.fontsize": 8}
 
 
-def means(table: Mapping[str, Any]) -> str:
+def means(table: Record) -> str:
     """Draw the mean of each column, and the paper's where it printed one."""
     columns = [c for c in table["columns"] if c["mean"] is not None][::-1]
     with mpl.rc_context(_STYLE):
@@ -35,7 +37,7 @@ def means(table: Mapping[str, Any]) -> str:
         return to_svg(figure, f"Mean {table['label']} of each method")
 
 
-def agreement(table: Mapping[str, Any]) -> str:
+def agreement(table: Record) -> str:
     """Draw our figure of each set against the paper's; on the line they are equal."""
     columns = [c for c in table["columns"] if c["n_both"]]
     if not columns:
@@ -55,7 +57,7 @@ def agreement(table: Mapping[str, Any]) -> str:
         return to_svg(figure, f"{table['label']} of each set, ours against the paper's")
 
 
-def rank_diagram(ranking: Mapping[str, Any]) -> str:
+def rank_diagram(ranking: Record) -> str:
     """Draw the mean ranks, with a bar over methods that Nemenyi's test does not separate."""
     from scarce.plotting import CriticalDifferenceDisplay
 
@@ -67,7 +69,7 @@ def rank_diagram(ranking: Mapping[str, Any]) -> str:
         return to_svg(figure, "Mean ranks; methods under one bar are not separated by Nemenyi's test at 5 %")
 
 
-def panels(curves: Sequence[Mapping[str, Any]]) -> str:
+def panels(curves: Sequence[Record]) -> str:
     """Draw lines, one panel for each group of sets or each metric."""
     with mpl.rc_context(_STYLE):
         wide = min(3, len(curves))
@@ -91,7 +93,7 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> str:
         return to_svg(figure, f"{curves[0]['y']} against {curves[0]['x']}")
 
 
-def plane(curve: Mapping[str, Any]) -> str:
+def plane(curve: Record) -> str:
     """Draw a value over two parameters, the best pair marked."""
     x, y, z = (np.array(values, dtype=np.float64) for values in zip(*curve["points"], strict=True))
     across, along = np.unique(x), np.unique(y)

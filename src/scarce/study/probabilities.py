@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import average_precision_score, brier_score_loss
 
+from scarce._typing import Estimator
 from scarce.metrics import expected_calibration_error
 
 __all__ = ["LABELS_OF_PROBABILITIES", "draw_probabilities", "measure_probabilities", "probabilities_of"]
@@ -27,7 +28,7 @@ LABELS_OF_PROBABILITIES = {
 }
 
 
-def probabilities_of(model: Any, X: FloatArray, y: NDArray[Any], X_test: FloatArray) -> FloatArray:
+def probabilities_of(model: Estimator, X: FloatArray, y: NDArray[Any], X_test: FloatArray) -> FloatArray:
     """Return in columns the score, the probability, and that of CalibratedClassifierCV around the same method."""
     peer = clone(model)
     # Its curves are not looked at, and its scores do not depend on them.

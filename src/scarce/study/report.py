@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from scarce._files import written_whole
+from scarce._typing import Cell, Json, Record
 
 from .spec import Study
 from .store import Store
@@ -20,7 +20,7 @@ __all__ = ["number", "p_text", "write_report"]
 MOST = 50
 
 
-def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
+def write_report(study: Study, store: Store, folder: Path) -> Json:
     """Write ``report.html``, ``table.csv``, ``cells.csv`` and ``table.tex`` into a folder.
 
     Returns
@@ -42,7 +42,7 @@ def write_report(study: Study, store: Store, folder: Path) -> dict[str, Any]:
     return data
 
 
-def html(data: Mapping[str, Any]) -> str:
+def html(data: Record) -> str:
     """Return the report as a page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -66,7 +66,7 @@ def html(data: Mapping[str, Any]) -> str:
     return environment.get_template("study.html.jinja").render(study=data, plots=drawings)
 
 
-def latex(data: Mapping[str, Any]) -> str:
+def latex(data: Record) -> str:
     """Return each table as a LaTeX tabular, sets as rows, the best of our figures in bold."""
     parts = []
     for table in data["tables"]:
@@ -107,7 +107,7 @@ def p_text(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
+def _table_lines(data: Record) -> Iterable[Sequence[Cell]]:
     beside = ("printed", "difference") if data["has_printed"] else ()
     yield "study", "metric", "set", "method", "scaling", "ours", "standard deviation", "splits", *beside
     for table in data["tables"]:
@@ -121,7 +121,7 @@ def _table_lines(data: Mapping[str, Any]) -> Iterable[Sequence[Any]]:
                 yield *place, ours, column["spread"][i], column["splits"][i], *((printed, apart) if beside else ())
 
 
-def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Any]]:
+def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Cell]]:
     yield "set", "split", "method", "metric", "value", "fit seconds", "predict seconds", "peak MB", "chosen", "written"
     plan = study.plan()
     stored = store.read({planned.cell.key for planned in plan})
@@ -133,7 +133,7 @@ def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Any]]:
             yield planned.set, planned.split, planned.method.column, metric, value, *cost, outcome.written
 
 
-def _csv(lines: Iterable[Sequence[Any]]) -> str:
+def _csv(lines: Iterable[Sequence[Cell]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(lines)
     return stream.getvalue()

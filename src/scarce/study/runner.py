@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
 from scarce._errors import StudyError
 from scarce._extras import require
+from scarce._typing import Json
 
 from .build import missing
 from .compute import compute
@@ -152,7 +153,7 @@ def _work(key: str, cell: Cell) -> tuple[str, Outcome]:
     return key, compute(cell)
 
 
-def _settings(planned: Planned) -> dict[str, Any]:
+def _settings(planned: Planned) -> Json:
     cell = planned.cell
     return {
         "set": planned.set,

@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from scarce._errors import StudyError
+from scarce._typing import Json, Record
 
 __all__ = ["Cell", "Method", "Planned", "Study", "list_studies", "load_study"]
 
@@ -32,10 +33,10 @@ class Cell:
     Its key is a hash of that, so the same cell of two studies is computed once.
     """
 
-    set: Mapping[str, Any]
+    set: Record
     split: int
-    protocol: Mapping[str, Any]
-    method: Mapping[str, Any]
+    protocol: Record
+    method: Record
     measures: str
 
     @cached_property
@@ -51,9 +52,9 @@ class Method:
 
     label: str
     scaling: str
-    recipe: Mapping[str, Any]
+    recipe: Record
     rival: bool = False
-    at: Mapping[str, Any] = field(default_factory=dict)
+    at: Record = field(default_factory=dict)
 
     @property
     def column(self) -> str:
@@ -78,9 +79,9 @@ class Study:
     name: str
     title: str
     source: str
-    sets: tuple[Mapping[str, Any], ...]
+    sets: tuple[Record, ...]
     methods: tuple[Method, ...]
-    protocol: Mapping[str, Any]
+    protocol: Record
     metrics: tuple[str, ...]
     measures: str = "binary"
     control: str = ""
@@ -88,7 +89,7 @@ class Study:
     x: tuple[str, ...] = ()
     printed: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
     errata: tuple[Mapping[str, str], ...] = ()
-    claims: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[Record, ...] = ()
     of: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     reduced: tuple[str, ...] = ()
@@ -129,10 +130,10 @@ class Study:
             for method in self.methods
         )
 
-    def _cell(self, set_: Mapping[str, Any], split: int, method: Method) -> Cell:
+    def _cell(self, set_: Record, split: int, method: Method) -> Cell:
         kept = ("kind", "test_size", "rows", "test_rows", "warm")
         outer = {key: self.protocol[key] for key in kept if key in self.protocol}
-        inner: dict[str, Any] = {}
+        inner: Json = {}
         if method.recipe.get("grid"):
             inner = {key: self.protocol[key] for key in ("inner", "holdout", "choose") if key in self.protocol}
         what = {key: value for key, value in set_.items() if key != "label"}
@@ -186,7 +187,7 @@ def _packaged(name: str, paper_grid: bool) -> Study:
     return parse_study(name, tomllib.loads(known[name].read_text("utf-8")), paper_grid=paper_grid)
 
 
-def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False) -> Study:
+def parse_study(name: str, text: Record, *, paper_grid: bool = False) -> Study:
     """Make a study of the contents of its file, and refuse what it cannot mean."""
     _refuse(name, text, _KEYS, " of a study")
     of = tuple(text.get("of", ()))
@@ -231,7 +232,7 @@ def parse_study(name: str, text: Mapping[str, Any], *, paper_grid: bool = False)
     )
 
 
-def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
+def _sets(sets: Any) -> Iterator[Record]:
     from scarce.datasets import list_datasets
 
     if sets == "all":
@@ -245,7 +246,7 @@ def _sets(sets: Any) -> Iterator[Mapping[str, Any]]:
         yield {**plain, "label": plain.get("label", plain["name"])}
 
 
-def _methods(study: str, methods: Mapping[str, Any], scalings: Sequence[str], *, paper_grid: bool) -> Iterator[Method]:
+def _methods(study: str, methods: Record, scalings: Sequence[str], *, paper_grid: bool) -> Iterator[Method]:
     for scaling in scalings:
         for name, method in methods.items():
             _refuse(study, method, _METHOD_KEYS, f" of method {name}")
@@ -268,7 +269,7 @@ def _methods(study: str, methods: Mapping[str, Any], scalings: Sequence[str], *,
                     yield Method(method["label"].format(**at), scaling_, swept, at=at)
 
 
-def _registry(scaling: str, method: Mapping[str, Any]) -> Iterator[Method]:
+def _registry(scaling: str, method: Record) -> Iterator[Method]:
     """Yield every estimator of the library that needs no other one, with the same parameters."""
     from scarce.registry import all_estimators
 
@@ -277,7 +278,7 @@ def _registry(scaling: str, method: Mapping[str, Any]) -> Iterator[Method]:
             yield Method(name, scaling, {"estimator": name, "params": method.get("params", {})})
 
 
-def _refuse(study: str, given: Mapping[str, Any], known: set[str], where: str) -> None:
+def _refuse(study: str, given: Record, known: set[str], where: str) -> None:
     if unknown := set(given) - known:
         raise StudyError(
             f"{study}: {unknown.pop()!r} is no key{where} of a study; there are {', '.join(sorted(known))}."

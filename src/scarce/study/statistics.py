@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2, f, norm, wilcoxon
 
 from scarce._ranks import DECIMALS, critical_difference, mean_ranks, nemenyi
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, Json
 from scarce.metrics import ConfidenceInterval
 
 __all__ = [
@@ -177,7 +177,7 @@ def bootstrap_mean(
 
 def compare_pairs(
     columns: Mapping[str, ArrayLike], control: str | None = None, *, lower_is_better: bool = False
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     """Compare every pair of methods over sets, or all others with a control.
 
     Returns
@@ -188,7 +188,7 @@ def compare_pairs(
     """
     sign = -1.0 if lower_is_better else 1.0
     names = [(control, name) for name in columns if name != control] if control else list(combinations(columns, 2))
-    pairs: list[dict[str, Any]] = []
+    pairs: list[Json] = []
     for a, b in names:
         x, y = (np.asarray(columns[name], dtype=np.float64) for name in (a, b))
         record = win_tie_loss(sign * x, sign * y)

@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from scarce._typing import Json
+
 __all__ = ["Outcome", "Store", "Stored"]
 
 _SCHEMA = """
@@ -49,7 +51,7 @@ class Outcome:
     predict_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_mb: float = 0.0
-    chosen: dict[str, Any] = field(default_factory=dict)
+    chosen: Json = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     note: str = ""
     error: str = ""
@@ -121,7 +123,7 @@ class Store:
             self._db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?)", (cell, self._owner))
             return True
 
-    def write(self, cell: str, settings: dict[str, Any], outcome: Outcome) -> None:
+    def write(self, cell: str, settings: Json, outcome: Outcome) -> None:
         """Write the outcome of a cell; `settings` hold its recipe, and name "set", "split" and "method"."""
         written, text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), _json(settings)
         with self._transaction():

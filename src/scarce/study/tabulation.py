@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
-from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
+
+from scarce._typing import Json, Record
 
 from .curves import curves_of
 from .measures import LABELS, lower_is_better
@@ -34,7 +35,7 @@ FEWEST_SETS = 6
 ALPHA = 0.05
 
 
-def tabulate(study: Study, store: Store) -> dict[str, Any]:
+def tabulate(study: Study, store: Store) -> Json:
     """Return all that is known of a study, as plain data.
 
     Parameters
@@ -104,7 +105,7 @@ def _grid(study: Study, stored: Mapping[str, Stored], metric: str) -> dict[str, 
     return grid
 
 
-def _table(study: Study, metric: str, grid: Grid) -> dict[str, Any]:
+def _table(study: Study, metric: str, grid: Grid) -> Json:
     sets = [set_["label"] for set_ in study.sets]
     printed = _printed(study, metric)
     columns = [_column(method, sets, grid, printed.get(method.label, {})) for method in study.methods]
@@ -127,7 +128,7 @@ def _table(study: Study, metric: str, grid: Grid) -> dict[str, Any]:
     }
 
 
-def _column(method: Method, sets: Sequence[str], grid: Grid, printed: Mapping[str, float]) -> dict[str, Any]:
+def _column(method: Method, sets: Sequence[str], grid: Grid, printed: Mapping[str, float]) -> Json:
     values = grid[method.column]
     mean = [fmean(values[set_].values()) if set_ in values else None for set_ in sets]
     spread = [stdev(values[set_].values()) if len(values.get(set_, ())) > 1 else None for set_ in sets]
@@ -135,7 +136,7 @@ def _column(method: Method, sets: Sequence[str], grid: Grid, printed: Mapping[st
     both = [
         (value, printed[set_]) for set_, value in zip(sets, mean, strict=True) if value is not None and set_ in printed
     ]
-    beside: dict[str, Any] = {"printed_mean": None, "difference": None, "apart": None, "p": None, "n_both": len(both)}
+    beside: Json = {"printed_mean": None, "difference": None, "apart": None, "p": None, "n_both": len(both)}
     if both:
         ours, theirs = np.array(both).T
         beside["printed_mean"], beside["difference"] = float(theirs.mean()), float((ours - theirs).mean())
@@ -175,7 +176,7 @@ def _printed(study: Study, metric: str) -> dict[str, dict[str, float]]:
     }
 
 
-def _ranking(columns: Sequence[Mapping[str, Any]], sets: Sequence[str], study: Study, lower: bool) -> dict[str, Any]:
+def _ranking(columns: Sequence[Record], sets: Sequence[str], study: Study, lower: bool) -> Json:
     done = [c for c in columns if any(value is not None for value in c["values"])]
     whole = [i for i in range(len(sets)) if all(c["values"][i] is not None for c in done)]
     if len(done) < 2 or len(whole) < 2:
@@ -208,7 +209,7 @@ def _ranking(columns: Sequence[Mapping[str, Any]], sets: Sequence[str], study: S
     }
 
 
-def _verdicts(study: Study, claim: Mapping[str, Any], grids: Mapping[str, Grid]) -> Iterable[dict[str, Any]]:
+def _verdicts(study: Study, claim: Record, grids: Mapping[str, Grid]) -> Iterable[Json]:
     """Judge a statement of the paper on our figures, once for each scaling."""
     metric = claim.get("metric", study.metrics[0])
     lower = lower_is_better(metric)
@@ -220,9 +221,7 @@ def _verdicts(study: Study, claim: Mapping[str, Any], grids: Mapping[str, Grid])
         yield {**described, **_judge(claim, names, grids[metric], -1.0 if lower else 1.0, places)}
 
 
-def _judge(
-    claim: Mapping[str, Any], names: Mapping[str, str], grid: Grid, sign: float, places: Mapping[str, float]
-) -> dict[str, Any]:
+def _judge(claim: Record, names: Mapping[str, str], grid: Grid, sign: float, places: Mapping[str, float]) -> Json:
     open_ = {"verdict": "not run", "difference": None, "p": None, "detail": ""}
     if "rises" in claim or "falls" in claim:
         return _judge_trend(claim, names, grid, places) or open_
@@ -250,9 +249,7 @@ def _judge(
     return {"verdict": verdict, "difference": mean, "p": p, "detail": detail}
 
 
-def _judge_trend(
-    claim: Mapping[str, Any], names: Mapping[str, str], grid: Grid, places: Mapping[str, float]
-) -> dict[str, Any] | None:
+def _judge_trend(claim: Record, names: Mapping[str, str], grid: Grid, places: Mapping[str, float]) -> Json | None:
     """Judge whether a figure rises or falls along the axis, by Spearman's correlation over sets and splits."""
     values = grid[names[claim.get("rises") or claim["falls"]]]
     points = [(places[set_], value) for set_, by_split in values.items() for value in by_split.values()]
@@ -265,9 +262,7 @@ def _judge_trend(
     return {"verdict": verdict, "difference": None, "p": float(found.pvalue), "detail": detail}
 
 
-def _judge_ranks(
-    claim: Mapping[str, Any], among: Sequence[str], names: Mapping[str, str], grid: Grid, sign: float
-) -> dict[str, Any] | None:
+def _judge_ranks(claim: Record, among: Sequence[str], names: Mapping[str, str], grid: Grid, sign: float) -> Json | None:
     sets = [set_ for set_ in grid[among[0]] if all(set_ in grid[name] for name in among)] if among else []
     if len(among) < 2 or len(sets) < 2:
         return None

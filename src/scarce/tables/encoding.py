@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, RobustScaler, StandardScaler, TargetEncoder
 
-from scarce._typing import FloatArray
+from scarce._typing import Estimator, FloatArray
 
 from .types import Column
 
@@ -48,7 +48,7 @@ class DateParts(TransformerMixin, BaseEstimator):
     def __init__(self, calendar: bool = True) -> None:
         self.calendar = calendar
 
-    def fit(self, X: pd.DataFrame, y: Any = None) -> DateParts:
+    def fit(self, X: pd.DataFrame, y: object = None) -> DateParts:
         """Remember the earliest date of each column."""
         self.feature_names_in_ = np.asarray(X.columns, dtype=object)
         self.n_features_in_ = X.shape[1]
@@ -119,7 +119,7 @@ def make_encoder(
     return ColumnTransformer([step for step in steps if step[2]])
 
 
-def _number_steps(suited_to: str) -> Any:
+def _number_steps(suited_to: str) -> Estimator:
     if suited_to == "trees":
         return "passthrough"
     return make_pipeline(
@@ -130,11 +130,11 @@ def _number_steps(suited_to: str) -> Any:
     )
 
 
-def _date_steps(suited_to: str, *, calendar: bool) -> Any:
+def _date_steps(suited_to: str, *, calendar: bool) -> Estimator:
     parts = DateParts(calendar=calendar)
     return parts if suited_to == "trees" else Pipeline([("parts", parts), ("scale", _number_steps(suited_to))])
 
 
-def _many_steps(suited_to: str, folds: int, seed: int) -> Any:
+def _many_steps(suited_to: str, folds: int, seed: int) -> Estimator:
     encoder = target_encoder(folds, seed)
     return encoder if suited_to == "trees" else make_pipeline(encoder, StandardScaler())

@@ -8,8 +8,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from scarce._sklearn import StrOptions
-from scarce._typing import FloatArray, Label, RandomState, Threshold
-from scarce.trees._base import GrownTree, TreeData
+from scarce._typing import (
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    Threshold,
+    TopK,
+)
+from scarce.trees._base import GrownTree, TreeData, shrunken_share
 from scarce.trees._engine import grow_tree
 from scarce.trees._ranking_base import CRITERIA, DEPTH, TOP_K, RankingTree
 
@@ -105,14 +115,14 @@ class APTree(RankingTree):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
-        top_k: int | float | None = None,
+        top_k: TopK = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.criterion = criterion
@@ -136,6 +146,13 @@ class APTree(RankingTree):
         sums = graph.leaf_sums()
         value = sums[:, 1] / sums[:, 0]
         return self._scored(data, graph, value, _half_gaps(value))
+
+    _has_class_score = True
+
+    def _class_score(self, X: Rows) -> FloatArray:
+        # The order within a leaf is kept, and is no evidence of how many are positive.
+        within = self._score(X) - self.leaf_scores_.value[self.tree_.apply(X)]
+        return shrunken_share(self.tree_, X) + 1e-6 * within
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

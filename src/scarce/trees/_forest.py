@@ -71,7 +71,7 @@ class TreeForest(WritesSQL, TreeClassifier):
     def _score(self, X: Rows) -> FloatArray:
         return self._in_blocks(self._block_score, X)
 
-    def _in_blocks(self, score: Callable[[Any], FloatArray], X: Rows) -> FloatArray:
+    def _in_blocks(self, score: Callable[[Rows], FloatArray], X: Rows) -> FloatArray:
         """Score block by block, so that the answer depends neither on the batch nor on the number of threads."""
         if len(X) <= BLOCK:
             return score(X)  # one row must not wait for threads to be prepared
@@ -96,7 +96,7 @@ class TreeForest(WritesSQL, TreeClassifier):
     def _out_of_bag(
         self,
         X: Rows,
-        output: Callable[[GrownTree, Any], FloatArray] = lambda tree, rows: tree.score(rows),
+        output: Callable[[GrownTree, Rows], FloatArray] = lambda tree, rows: tree.score(rows),
         shape: tuple[int, ...] = (),
     ) -> FloatArray:
         """Return for each training row the mean output of the trees that did not draw it; NaN where there are none.

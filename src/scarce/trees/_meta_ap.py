@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from scarce._sklearn import StrOptions
-from scarce._typing import Label, RandomState, Threshold
+from scarce._typing import Calibration, CategoricalFeatures, Label, MaxFeatures, RandomState, Threshold, TopK
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import BY_PRECISION, BY_SLOPE, MERGE_AP
 from scarce.trees._ranking_base import CRITERIA, TOP_K, MetaTree
@@ -86,14 +86,14 @@ calibration, pos_label
         refine: bool = False,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
-        top_k: int | float | None = None,
+        top_k: TopK = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.max_depth = max_depth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
-from scarce._typing import Label, RandomState, Threshold
+from scarce._typing import Calibration, CategoricalFeatures, Label, MaxFeatures, RandomState, Threshold, TopK
 from scarce.trees._forest import TreeForest
 from scarce.trees._meta_ap import MetaAP
 
@@ -66,15 +66,15 @@ categorical_features, tie_break, top_k
         refine: bool = False,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
-        top_k: int | float | None = None,
+        top_k: TopK = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators

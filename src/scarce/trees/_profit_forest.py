@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import BoolArray, FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce._typing import (
+    BoolArray,
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    IntArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.explanation import Unit
 from scarce.profit._gains import log_ratio, stakes
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
@@ -164,6 +175,8 @@ class ProfitForest(ProfitTrees, TreeForest):
     stakes_: GrownTree | None
 
     _tree_class = ProfitTree
+    _out_of_fold: FloatArray  # while it learns: steps and log-odds of rows by trees that had not seen them
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ProfitTrees._parameter_constraints,
         **TreeForest._parameter_constraints,
@@ -184,14 +197,14 @@ class ProfitForest(ProfitTrees, TreeForest):
         max_depth: int | None = None,
         min_samples_leaf: int = 10,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = 0.2,
+        max_features: MaxFeatures = 0.2,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         max_samples: float = 1.0,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -241,7 +254,14 @@ class ProfitForest(ProfitTrees, TreeForest):
         weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
         self._rate = float(weight @ positive / weight.sum())
         half = (self.n_features_in_ + 1) // 2
-        boosted, by_others = boost_in_turn(data, self.n_boosted, half, seed=self._tree_seeds[0], n_jobs=self.n_jobs)
+        boosted, by_others = boost_in_turn(
+            data,
+            self.n_boosted,
+            half,
+            groups=self._metadata.groups,
+            seed=self._tree_seeds[0],
+            n_jobs=self.n_jobs,
+        )
         self._out_of_fold = np.column_stack((self._out_of_bag_steps(data.X), by_others))
         found = fit_path_weights(self._out_of_fold, positive, weight)
         self.path_weights_, self.boosted_weight_ = found.weight[:N_SIZES], float(found.weight[N_SIZES:].sum())
@@ -252,6 +272,13 @@ class ProfitForest(ProfitTrees, TreeForest):
         self.boosted_ = [
             GrownTree(tree.graph, constant_scores(self.boosted_weight_ * tree.scores.value)) for tree in boosted.trees
         ]
+
+    def _in_bag(self, n: int, seed: int) -> FloatArray:
+        if self._metadata.groups is None:
+            return super()._in_bag(n, seed)
+        # Whole groups are drawn, so that rows out of the bag have steps by trees that saw nothing of their group.
+        names, group = np.unique(self._metadata.groups, return_inverse=True)
+        return super()._in_bag(len(names), seed)[group]
 
     def _steps(self, tree: GrownTree) -> FloatArray:
         """Return how the log-odds of the class change on the way to each leaf, by the size of nodes."""

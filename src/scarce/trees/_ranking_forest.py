@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._sklearn import StrOptions
-from scarce._typing import FloatArray, IntArray, Label, RandomState, Rows, Threshold
+from scarce._typing import (
+    Calibration,
+    CategoricalFeatures,
+    FloatArray,
+    IntArray,
+    Label,
+    MaxFeatures,
+    RandomState,
+    Rows,
+    Threshold,
+)
 from scarce.explanation import Explanation
 from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._engine.sql import Coded, Column
@@ -74,14 +84,14 @@ categorical_features, tie_break
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.n_estimators = n_estimators

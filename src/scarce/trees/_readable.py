@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from scarce._typing import BoolArray, IntArray, Rows
+from scarce._typing import BoolArray, Cell, IntArray, Json, Keywords, Rows
 from scarce.explanation import Explanation
 from scarce.trees._engine import Graph, LeafScores
 from scarce.trees._engine.export import to_dict, to_text
@@ -31,7 +31,7 @@ class ReadableTree(WritesSQL):
         """The size of the tree for a reader: the numbers of tests, of leaves and of rules."""
         return compactness(self.tree_)
 
-    def rules(self, *, categories: Mapping[str, Sequence[Any]] | None = None) -> list[LeafRule]:
+    def rules(self, *, categories: Mapping[str, Sequence[Cell]] | None = None) -> list[LeafRule]:
         """Return the rule of each final leaf, the highest score first, with its counts; print one to read it.
 
         Parameters
@@ -48,19 +48,22 @@ class ReadableTree(WritesSQL):
         effects, base_value = tree_effects(self.tree_, value, X)
         # The place of a row within its leaf is due to no feature.
         within = known["score"] - value[self.tree_.apply(X)]
-        found = explain_rows(self.tree_, self._feature_names, X, self.leaf_scores_, missing=self._missing)
-        return Explanation.from_effects(X, effects, base_value + within, rule=[str(rule) for rule in found], **known)
+        return Explanation.from_effects(X, effects, base_value + within, **known)
+
+    def _rules_of_rows(self, X: Rows, categories: Mapping[str, Sequence[Cell]] | None) -> list[str]:
+        shown = self._shown(categories)
+        return [str(rule) for rule in explain_rows(self.tree_, self._feature_names, X, self.leaf_scores_, **shown)]
 
     @property
     def _needs_background(self) -> bool:
         return False
 
-    def to_text(self, *, categories: Mapping[str, Sequence[Any]] | None = None) -> str:
+    def to_text(self, *, categories: Mapping[str, Sequence[Cell]] | None = None) -> str:
         """Return the tree as text for a terminal; `categories` are as for `rules`."""
         check_is_fitted(self)
         return to_text(self.tree_, self._feature_names, self.leaf_scores_, **self._shown(categories))
 
-    def _shown(self, categories: Mapping[str, Sequence[Any]] | None) -> dict[str, Any]:
+    def _shown(self, categories: Mapping[str, Sequence[Cell]] | None) -> Keywords:
         """Return what texts show of missing values and categories, by the place of the feature."""
         names = self._feature_names
         # An encoder lists a missing value, NaN, as the last category, but does not give it that code.
@@ -73,7 +76,7 @@ class ReadableTree(WritesSQL):
                 raise ValueError(f"categories has {len(known)} names for {name!r}, which has {n_codes} codes.")
         return {"missing": self._missing, "categories": [given.get(name) for name in names]}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the tree as plain data, which JSON can hold."""
         check_is_fitted(self)
         return to_dict(self.tree_, self._feature_names, self.leaf_scores_)

@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -15,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OrdinalEnco
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import input_columns
-from scarce._typing import Estimator
+from scarce._typing import Cell, Estimator
 from scarce.base import RareEventClassifier
 from scarce.trees._engine.sql import Coded, Column, double, literal, quoted
 
@@ -96,7 +95,7 @@ def pipeline_to_sql(pipeline: Pipeline, quote: str = '"', *, decision: bool = Fa
     return f"CASE WHEN {' AND '.join(seen)} THEN {sql} END" if seen else sql
 
 
-def category_names(pipeline: Pipeline) -> dict[str, list[Any]]:
+def category_names(pipeline: Pipeline) -> dict[str, list[Cell]]:
     """Return the categories behind the codes of a pipeline's OrdinalEncoder, by the names of the model's features.
 
     They are what `rules`, `explain` and `to_text` of the trees take as `categories`.
@@ -155,7 +154,7 @@ class _Translation:
         return columns
 
     def of_step(self, name: str, step: Estimator, columns: Columns) -> Columns:
-        kinds: dict[type, Callable[[Any, Columns], Columns]] = {
+        kinds: dict[type, Callable[[Estimator, Columns], Columns]] = {
             StandardScaler: self._standard,
             MinMaxScaler: self._min_max,
             SimpleImputer: self._imputed,
@@ -246,17 +245,17 @@ class _NotWritten(ValueError):
     """A step that SQL cannot express; the name of the step is added where it is known."""
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Cell) -> str:
     try:
         return literal(value)
     except ValueError as error:
         raise _NotWritten(str(error)) from None
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: Cell) -> bool:
     # NaN differs from itself; the NA of pandas does not even answer.
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
-def _if_missing(text: str, missing: Any) -> str:
+def _if_missing(text: str, missing: Cell) -> str:
     return f"{text} IS NULL" if _is_missing(missing) else f"{text} = {_literal(missing)}"

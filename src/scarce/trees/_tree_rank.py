@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import Label, RandomState, Threshold
+from scarce._typing import Calibration, CategoricalFeatures, Label, MaxFeatures, RandomState, Threshold
 from scarce.trees._base import GrownTree, TreeData
 from scarce.trees._engine import BY_PRECISION, MERGE_AUC
 from scarce.trees._ranking_base import MetaTree
@@ -62,13 +62,13 @@ calibration, pos_label
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: MaxFeatures = None,
         max_bins: int | None = None,
-        categorical_features: Any = None,
+        categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
         random_state: RandomState = None,
         threshold: Threshold = "default",
-        calibration: str | None = "auto",
+        calibration: Calibration = "auto",
         pos_label: Label = None,
     ) -> None:
         self.max_depth = max_depth

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import gen_even_slices
 
-from scarce._typing import FloatArray, IntArray, Rows
+from scarce._typing import FloatArray, IntArray, Keywords, Rows
 from scarce.neighbors._search._kernels_class_rows import BLOCK, count_beyond, insert, leave_out, nearest
 
 # A relative distance beyond all others: of a class that has no row, or whose rows are all equal and elsewhere.
@@ -50,7 +51,7 @@ def _relative(distance: FloatArray, mean: float | FloatArray) -> FloatArray:
 
     Rounded to 12 digits, so that a tie does not hang on the last bit.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         ratio = np.nan_to_num(distance.mean(axis=0) / mean, nan=0.0, posinf=_FAR)
     mantissa, exponent = np.frexp(np.minimum(ratio, _FAR))
     return np.ldexp(np.rint(mantissa * 2**40), exponent - 40)
@@ -105,7 +106,7 @@ class ClassRows:
         """The distances of each row to its k nearest, by column, or to all others where there are fewer."""
         return self.distance[: min(len(self._distance), self.n) - 1]
 
-    def rows(self, places: Any = slice(None)) -> FloatArray:
+    def rows(self, places: slice | Sequence[int] | IntArray = slice(None)) -> FloatArray:
         """Return the features of some rows, by default of all."""
         places = np.arange(self.n)[places]
         return np.ascontiguousarray(self._blocks[places // BLOCK, :, places % BLOCK])
@@ -170,7 +171,7 @@ class ClassRows:
             for array in (self._number, self._weight, self._distance, self._neighbor)
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Keywords:
         # Without the room to spare.
         blocks = -(-self.n // BLOCK)
         lists = {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import Estimator, FloatArray, IntArray
 from scarce.neighbors._search.index import ClassIndex
 
 
@@ -25,7 +24,7 @@ class TransformedIndex:
         The classes concerned.
     """
 
-    def __init__(self, plain: ClassIndex, transform: Any, codes: Container[int]) -> None:
+    def __init__(self, plain: ClassIndex, transform: Estimator, codes: Container[int]) -> None:
         self.plain = plain
         self.transform = transform
         self._made = [
@@ -34,7 +33,8 @@ class TransformedIndex:
 
     def _index_of(self, rows: NDArray) -> ClassIndex:
         plain = self.plain
-        index = ClassIndex(plain.metric, plain.p, plain.algorithm, plain.n_jobs)
+        algorithm = "auto" if plain.algorithm == "ivf" else plain.algorithm  # exact under the learned distance
+        index = ClassIndex(plain.metric, plain.p, algorithm, plain.n_jobs)
         return index.fit(self._of(rows), np.zeros(len(rows), dtype=np.intp))
 
     def _of(self, X: NDArray) -> NDArray:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scarce._typing import BoolArray
+from scarce._typing import BoolArray, Cell, Json
 from scarce.trees._engine.boxes import Codes, Values, sides_of_test
 from scarce.trees._engine.format import Categories, describe, finite, number
 from scarce.trees._engine.tree import TIE_BREAKS, Graph, LeafScores
@@ -62,7 +61,7 @@ def _lines(
     names: Sequence[str],
     scores: LeafScores,
     show: BoolArray,
-    categories: Sequence[Sequence[Any] | None],
+    categories: Sequence[Sequence[Cell] | None],
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines, each as a head that may be shortened and a tail that must be seen."""
     for block, first in enumerate(graph.first.tolist()):
@@ -97,7 +96,7 @@ def _end(graph: Graph, node: int, scores: LeafScores) -> str:
     return f"leaf {-jump}, score {number(scores.value[-1 - jump])} [{_counts(graph, node)}]"
 
 
-def to_dict(graph: Graph, names: Sequence[str], scores: LeafScores) -> dict[str, Any]:
+def to_dict(graph: Graph, names: Sequence[str], scores: LeafScores) -> Json:
     """Return a tree as lists, numbers and texts that any JSON reader takes.
 
     Nodes are numbered in their order. A node has either a test, or "to_block" or "leaf" where its rows go on. What is
@@ -107,7 +106,7 @@ def to_dict(graph: Graph, names: Sequence[str], scores: LeafScores) -> dict[str,
         [_node_to_dict(graph, names, node) for node in range(first, end)]
         for first, end in zip(graph.first.tolist(), graph.end.tolist(), strict=True)
     ]
-    data: dict[str, Any] = {
+    data: Json = {
         "format": _FORMAT,
         "features": list(names),
         "n_categories": graph.n_categories.tolist(),
@@ -126,8 +125,8 @@ def to_dict(graph: Graph, names: Sequence[str], scores: LeafScores) -> dict[str,
     return data
 
 
-def _node_to_dict(graph: Graph, names: Sequence[str], node: int) -> dict[str, Any]:
-    plain: dict[str, Any] = {"rows": int(graph.n_rows[node]), "sums": graph.sums[node].tolist()}
+def _node_to_dict(graph: Graph, names: Sequence[str], node: int) -> Json:
+    plain: Json = {"rows": int(graph.n_rows[node]), "sums": graph.sums[node].tolist()}
     feature, jump = int(graph.feature[node]), int(graph.jump[node])
     if feature < 0:
         return {**plain, **({"to_block": jump} if jump >= 0 else {"leaf": -1 - jump})}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from scarce._typing import Cell
 from scarce.trees._engine.boxes import Codes, Interval, Values
 
 __all__ = ["Categories", "describe", "finite", "number"]
 
 # Of each feature the names of its codes, None for a feature of numbers; None if no feature has names.
-Categories = Sequence[Sequence[Any] | None] | None
+Categories = Sequence[Sequence[Cell] | None] | None
 
 
 def number(x: float, digits: int = 6) -> str:
@@ -28,7 +28,7 @@ def finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
-def describe(name: str, values: Values, show_missing: bool = True, categories: Sequence[Any] | None = None) -> str:
+def describe(name: str, values: Values, show_missing: bool = True, categories: Sequence[Cell] | None = None) -> str:
     """Return the condition that a feature has one of some values.
 
     Parameters
@@ -58,7 +58,7 @@ def describe(name: str, values: Values, show_missing: bool = True, categories: S
     return f"{name} in {_braces(values, categories)}{also}"
 
 
-def _describe_ordered(name: str, values: Interval, show_missing: bool, categories: Sequence[Any]) -> str:
+def _describe_ordered(name: str, values: Interval, show_missing: bool, categories: Sequence[Cell]) -> str:
     """Return the condition on a code that is compared like a number."""
     inside = values.holds(np.arange(len(categories), dtype=np.float64))
     if not inside.any() or (inside.all() and math.isinf(values.low)):
@@ -86,6 +86,6 @@ def _describe_interval(name: str, values: Interval, also: str) -> str:
     return f"{number(low, digits)} < {name} <= {number(high, digits)}{also}"
 
 
-def _braces(values: Codes, categories: Sequence[Any] | None) -> str:
+def _braces(values: Codes, categories: Sequence[Cell] | None) -> str:
     names = values.codes if categories is None else [categories[code] for code in values.codes]
     return "{" + ", ".join(map(str, names)) + "}"

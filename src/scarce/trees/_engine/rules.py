@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scarce._typing import BoolArray, IntArray
+from scarce._typing import BoolArray, IntArray, Json
 from scarce.trees._engine.boxes import Box, Codes, Partition, Values, meet
 from scarce.trees._engine.format import Categories, describe, finite, number
 from scarce.trees._engine.tree import Graph, LeafScores
@@ -47,9 +47,9 @@ class Condition:
         """Return for each row whether it meets the condition."""
         return self.values.holds(X[:, self.column])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return plain data; no bound is None."""
-        plain: dict[str, Any] = {"feature": self.feature, "text": self.text, "missing": self.values.missing}
+        plain: Json = {"feature": self.feature, "text": self.text, "missing": self.values.missing}
         if isinstance(self.values, Codes):
             return {**plain, "codes": self.values.codes}
         low, high = self.values.low, self.values.high
@@ -114,7 +114,7 @@ class LeafRule:
             found &= np.logical_or.reduce([_all(each, X) for each in step], axis=0) if step else False
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the rule as plain data."""
         return {
             "number": self.number,
@@ -236,6 +236,7 @@ def explain_rows(
     scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
+    categories: Categories = None,
 ) -> list[RowRule]:
     """Return for each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
 
@@ -256,7 +257,7 @@ def explain_rows(
         leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
         rule = RowRule(
             number=int(place[leaf]) + 1,
-            conditions=_conditions(box, names, show, None),
+            conditions=_conditions(box, names, show, categories),
             rows=int(counts[leaf]),
             share=float(sums[leaf, 1] / sums[leaf, 0]),
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from scarce._typing import Cell
 from scarce.trees._engine._kernels_walk import BOUNDARY, PATH, majority
 from scarce.trees._engine.boxes import MIXED, Box, Codes, Interval, Partition, Values
 from scarce.trees._engine.tree import Graph, LeafScores
@@ -35,7 +36,7 @@ class Coded(NamedTuple):
     """The code of a category: tests are written on the categories, so that they are short and can be read."""
 
     source: str  # the column of categories
-    codes: dict[Any, float]
+    codes: dict[Cell, float]
     missing: float = math.nan  # the codes of a missing category and of one that is not listed; NaN for none
     unknown: float = math.nan
 
@@ -190,7 +191,7 @@ def double(x: float) -> str:
     return f"({text})" if x < 0 else text
 
 
-def literal(value: Any) -> str:
+def literal(value: Cell) -> str:
     """Return a text, a number or a truth value as SQL; other kinds are refused."""
     if isinstance(value, str) and "\0" not in value:
         return "'" + value.replace("'", "''") + "'"
