@@ -113,7 +113,7 @@ def sample_of_negatives(rows: IntArray, y: IntArray, size: int, seed: int) -> tu
     >>> import numpy as np
     >>> from scarce.audit.task import sample_of_negatives
     >>> rows, weight = sample_of_negatives(np.arange(10), np.array([1, 1] + [0] * 8), 6, seed=0)
-    >>> len(rows), weight.sum()
+    >>> len(rows), float(weight.sum())
     (6, 10.0)
     """
     positive, negative = rows[y == 1], rows[y != 1]

@@ -192,8 +192,8 @@ def bootstrap_clusters(
     --------
     >>> from scarce.study.statistics import bootstrap_clusters
     >>> interval = bootstrap_clusters([0.1, 0.1, 0.1, 0.5], ["yeast", "yeast", "yeast", "glass"])
-    >>> interval.estimate, interval.low, interval.high
-    (0.2, 0.1, 0.5)
+    >>> [round(end, 3) for end in (interval.estimate, interval.low, interval.high)]
+    [0.2, 0.1, 0.5]
     """
     sample = np.asarray(values, dtype=np.float64)
     code = np.unique(np.asarray(clusters), return_inverse=True)[1]
