@@ -157,7 +157,7 @@ class APTree(RankingTree):
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls()
-        yield cls(criterion="ap_max", max_depth=4, max_bins=32, tie_break="boundary")
+        yield cls(criterion="ap_max", max_depth=4, max_bins=64, tie_break="boundary")
         yield cls(top_k=0.5, tie_break=None)
         yield cls(criterion="gini", max_features="sqrt", min_gain=0.001, random_state=0)
 
