@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce._errors import AuditError
-from scarce.audit.dictionary import Dictionary, read_dictionary
-from scarce.audit.evidence import Reason, find_links, find_reasons, percent
+from scarce.audit.cases import case_data
+from scarce.audit.dictionary import ColumnEntry, Dictionary, read_dictionary
+from scarce.audit.evidence import Evidence, Reason, find_links, find_reasons, percent
 from scarce.audit.look_alikes import LookAlikes
 from scarce.audit.reasons import summarise_columns
 from scarce.tables import Column
@@ -170,3 +173,23 @@ class TestDictionary:
     def test_no_file(self, tmp_path):
         with pytest.raises(AuditError, match="cannot be read"):
             read_dictionary(tmp_path / "none.toml", [])
+
+
+def test_a_case_as_plain_data(known):
+    X, y = known
+    usual = summarise_columns(X, COLUMNS)
+    names = Dictionary({"amount": ColumnEntry(title="Amount", unit="€"), "shop": ColumnEntry(hidden=True)})
+    alike = LookAlikes(COLUMNS, X, y, folds=2, seed=0).of(X.iloc[[1]])[0]
+    reasons = [Reason("amount", 912.0, 43.0, 0.02, 0.31), Reason("shop", "x", "a", 0.1, 0.31)]
+    links = find_links(X.reset_index(drop=True), y, np.array([1]), ["shop"])[0]
+    case = case_data(Evidence(2, 0.31, 100.0, reasons, alike, links), X.iloc[1], usual, names, "case {}".format)
+    json.dumps(case, allow_nan=False)
+    assert [cell["title"] for cell in case["cells"]] == ["Amount", "paid"]
+    assert case["cells"][0]["value"].endswith(" €")
+    assert [reason["title"] for reason in case["reasons"]] == ["Amount"]
+    assert len(case["look_alikes"]) == 4
+    shown = [d["title"] for other in case["look_alikes"] for d in other["differ"]]
+    assert "shop" not in shown
+    assert all(other["name"].startswith("case ") for other in case["look_alikes"])
+    assert [link["value"] for link in case["links"]] == ["(hidden)"] * len(links)
+    assert case["summary"] == "31 %"
