@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scarce.audit.candidates import make_candidates
+from scarce.audit.methods import Size
+from scarce.audit.plan import make_plan
 from scarce.audit.reasons import Usual, nearest_positives, sentences, summarise_columns
 from scarce.occlusion import contributions
 from scarce.tables import Column
@@ -76,7 +77,8 @@ def test_the_nearest_positives_are_positive_and_near() -> None:
     y = (frame["paid"] > 1).astype(int).to_numpy()
     columns = [Column("paid", "number"), Column("age", "number")]
     numbers = np.arange(60) * 10
-    by_name = {c.name: c.model for c in make_candidates(columns, "f1", rows=60, folds=2, seed=0)}
+    plan = make_plan("f1", columns, Size(60, int(y.sum()), 2, 0), 0.1, methods=["gamma-knn", "logistic"])
+    by_name = {c.name: c.model for c in plan.candidates}
     model = by_name["γk-NN"].fit(frame, y)
     for i, rows in enumerate(nearest_positives(model, frame, numbers)):
         named = [int(number) // 10 for number in rows.split(", ")]

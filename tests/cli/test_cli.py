@@ -96,7 +96,8 @@ MISTAKES = {
         "The target column 'currency' has only one value (EUR); a comparison needs rows with both outcomes."
     ),
     "audit payments.csv --target fraud --budget 0": (
-        "--budget is the number of rows that can be checked, at least 1; it was 0."
+        "--budget is the number of rows that can be checked, at least 1, in all or in each period such as 100/day; it "
+        "was 0."
     ),
     "score nowhere payments.csv": (
         "There is no model nowhere; name the folder that scarce audit wrote, or its model.skops."

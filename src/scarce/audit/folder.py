@@ -75,6 +75,7 @@ def _manifest(result: Audit) -> Json:
             "positives": result.profile.positives,
         },
         "settings": asdict(result.settings),
+        "methods": [outcome.candidate.key for outcome in result.comparison.outcomes],
         "folds": result.comparison.folds.description,
         "target": {
             "column": result.target.name,
@@ -83,6 +84,7 @@ def _manifest(result: Audit) -> Json:
         },
         "winner": result.comparison.winner.candidate.name,
         "threshold": result.threshold,
+        "reasons": result.settings.budget_plan.checks,
         "queue": "rows of unknown outcome" if result.new_rows else "tested rows of known outcome, out-of-fold scores",
         "identifiers": result.profile.identifiers,
         "columns": [

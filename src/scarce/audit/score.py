@@ -38,7 +38,7 @@ def score_table(model: str | Path, table: str | Path | pd.DataFrame) -> pd.DataF
         raise AuditError(f"The table lacks what the model learned from: add the column {listed(absent)}.")
     X = conform(frame, saved.columns)
     settings = saved.manifest["settings"]
-    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, settings["budget"])
+    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, saved.manifest["reasons"])
     own = [*saved.manifest["identifiers"], settings["time"], settings["amount"]]
     shown = [name for name in dict.fromkeys(own) if name in frame.columns]
     return with_table_columns(queue, frame, shown)

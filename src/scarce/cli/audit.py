@@ -32,11 +32,11 @@ def audit_command(
         str | None,
         typer.Option(help="Column of outcomes with two values; rows where it is empty become the queue."),
     ] = None,
-    budget: Annotated[int, typer.Option(help="How many rows can be checked.")] = 200,
+    budget: Annotated[str, typer.Option(help="How many rows can be checked: 200, or 100/day.")] = "200",
     amount: Annotated[str | None, typer.Option(help="Column of money at stake.")] = None,
     time: Annotated[str | None, typer.Option(help="Column of dates or numbers; test on later rows.")] = None,
     objective: Annotated[
-        Literal["ap", "f1", "budget", "profit"],
+        Literal["ap", "f1", "gmean", "budget", "profit"],
         typer.Option(help="What chooses the winner and the threshold; ap takes the threshold of f1."),
     ] = "ap",
     check_cost: Annotated[
