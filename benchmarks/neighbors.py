@@ -113,12 +113,12 @@ def fit_memory(run: Run) -> list[Row]:
 
 
 def gamma_memory(n_rows: int) -> float:
-    X, y = _in_place(n_rows, 30, np.float64)
+    X, y = in_place(n_rows, 30, np.float64)
     GammaKNN().fit(X[:500], y[:500])
     return memory_of(lambda: GammaKNN().fit(X, y))
 
 
-def _in_place(n_rows: int, n_features: int, dtype: type) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+def in_place(n_rows: int, n_features: int, dtype: type) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
     # Drawn without copies, since what is freed before would hide a part of the peak.
     rng = np.random.default_rng(0)
     return rng.standard_normal((n_rows, n_features), dtype=dtype), np.arange(n_rows) % 33 == 0
@@ -161,7 +161,7 @@ def gravity_memory(run: Run) -> list[Row]:
 
 
 def gfrnn_memory(n_rows: int) -> float:
-    X, y = _in_place(n_rows, 20, np.float32)
+    X, y = in_place(n_rows, 20, np.float32)
     queries = np.random.default_rng(1).standard_normal((_QUERIES, 20), dtype=np.float32)
     GFRNN(radius="mean").fit(X[:500], y[:500]).score_samples(queries[:300])
     return memory_of(lambda: GFRNN(radius="mean").fit(X, y).score_samples(queries))

@@ -1,5 +1,6 @@
 """Slow, obvious versions of every fast function, for the tests to compare with."""
 
+import math
 from fractions import Fraction
 from itertools import pairwise, permutations
 
@@ -81,6 +82,43 @@ def kneighbors(rows, numbers, query, k, skip=None, power=2):
             total = sum(abs(float(a) - float(b)) ** power for a, b in zip(query, row, strict=True))
             found.append((total ** (1 / power), int(number)))
     return sorted(found)[:k]
+
+
+def nearest_at_any_scale(rows, query, k, skip=-1):
+    """The k nearest (distance, position) of some rows, with differences brought near 1 by a power of two."""
+    apart = [[float(a) - float(b) for a, b in zip(query, row, strict=True)] for row in rows]
+    power = math.frexp(max(abs(d) for row in apart for d in row))[1]
+    scaled = [[math.ldexp(d, -power) for d in row] for row in apart]
+    squared = [sum(d * d for d in row) for row in scaled]
+    nearest = sorted((d, position) for position, d in enumerate(squared) if position != skip)[:k]
+    return [(math.ldexp(math.sqrt(d), power), position) for d, position in nearest]
+
+
+def nearest_by_differences(rows, query, k, skip=-1):
+    """The k nearest (distance, position) of some rows, each distance a sum in the order of the features."""
+    found = []
+    for position, row in enumerate(rows):
+        total = 0.0
+        for a, b in zip(query, row, strict=True):
+            total += (float(a) - float(b)) * (float(a) - float(b))
+        if position != skip:
+            found.append((math.sqrt(total), position))
+    return sorted(found)[:k]
+
+
+def gamma_score(X, y, query, k, tie):
+    """The score d⁻ / (d⁻ + d⁺) of γk-NN, from all distances: 1/2 where both are 0 or both are missing."""
+    k = min(k, len(y))
+    needed = k // 2 + 1 if tie == "negative" else (k + 1) // 2
+    far, near = (
+        ([d for d, _ in nearest_by_differences(X[y == code], query, at)] + [math.inf] * at)[at - 1]
+        for code, at in ((0, k - needed + 1), (1, needed))
+    )
+    if far == near:
+        return 0.5
+    if math.inf in (far, near):
+        return float(far == math.inf)
+    return far / (far + near)
 
 
 def distances(X, Q):

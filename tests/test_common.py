@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, cross_validate
+from sklearn.model_selection import (
+    BaseShuffleSplit,
+    GridSearchCV,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -20,10 +26,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import scarce
 from scarce import objectives as ob
+from scarce.boosting import ProfitBoosting
+from scarce.ellipsoids import ME2
 from scarce.explanation import Explanation
 from scarce.fmeasure import ConeClassifier
 from scarce.model_selection import DelayedTimeSplit
+from scarce.neighbors import GammaKNN
 from scarce.profit import BayesProfitClassifier, ProfitClassifier
+from scarce.trees import ProfitForest, ProfitTree
 
 
 def documented_method():
@@ -324,6 +334,35 @@ class TestContract:
             clone(estimator).fit(broken, y)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150, 1e160, 1e300, 1.0])
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=example_id)
+def test_any_finite_number_gives_finite_scores_or_one_sentence(estimator, scale):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 4 == 0
+    # At a scale of 1 there are 800 features. An iteration of IML decomposes a matrix of that size.
+    X = rng.normal(size=(60, 80 if "IML" in type(estimator).__name__ else 800) if scale == 1 else (60, 3))
+    X[y, :2] += 1.5
+    with warnings.catch_warnings():
+        if hasattr(estimator, "estimator"):
+            warnings.simplefilter("ignore")  # those of a wrapped estimator
+        try:
+            model = clone(estimator).fit(X * scale, y)
+        except ValueError as error:
+            assert scale != 1
+            assert re.search(r"overflow|vanish|too large|need to be preprocessed", str(error))  # noqa: PT017
+            return
+        assert np.isfinite(model.score_samples(X * scale)).all()
+        assert np.isfinite(model.predict_proba(X * scale)).all()
+        assert np.isfinite(model.threshold_)
+        for far in (1e150, -1e160, 1e300):
+            try:
+                score = model.score_samples(np.full((1, X.shape[1]), far))
+            except ValueError as error:
+                assert re.search(r"overflow|too large", str(error))  # noqa: PT017
+            else:
+                assert np.isfinite(score).all()
+
+
 @pytest.mark.parametrize("estimator", [e for e in EXAMPLES if get_tags(e).classifier_tags.multi_class], ids=example_id)
 @pytest.mark.filterwarnings("ignore:Every model calls all training rows right")
 def test_explains_several_classes(estimator, rows):
@@ -356,7 +395,10 @@ def test_any_objective_is_optimal_on_honest_scores(estimator, objective, rows):
     for w in (None, weight):
         model = clone(estimator).set_params(threshold=objective).fit(X, y, sample_weight=w)
         honest = model.honest_scores(X, y, sample_weight=w)
-        curve = objective.curve(honest, y, w)
+        scored = np.isfinite(honest)  # a forest of few trees has no honest score of a row in every bag
+        assert scored.mean() > 0.9
+        honest = honest[scored]
+        curve = objective.curve(honest, y[scored], None if w is None else w[scored])
         called = honest > model.threshold_
         same_cut = np.array([np.array_equal(honest > t, called) for t in curve.threshold])
         assert curve.value[same_cut][0] == np.nanmax(curve.value)
@@ -468,6 +510,52 @@ class TestThreshold:
                 make_pipeline(StandardScaler(), model), X, y, params={"gains": gains}, cv=3, scoring="average_precision"
             )
         assert (result["test_score"] > y.mean()).all()
+
+
+def refuse_folds_of_rows(patch):
+    """Let the splitters of scikit-learn that do not know groups fail."""
+
+    def split(self, X, y=None, groups=None):
+        raise AssertionError(f"{type(self).__name__} puts rows of one group on both sides")
+
+    patch.setattr(StratifiedKFold, "split", split)
+    patch.setattr(BaseShuffleSplit, "split", split)  # which train_test_split uses
+
+
+@pytest.mark.parametrize("estimator", EXAMPLES, ids=example_id)
+def test_nothing_is_tuned_on_folds_of_rows(estimator, rows, monkeypatch):
+    X, y = rows
+    refuse_folds_of_rows(monkeypatch)
+    clone(estimator).fit(X, y, groups=np.arange(len(y)) // 2)
+
+
+def test_folds_of_rows_are_noticed(rows, monkeypatch):
+    refuse_folds_of_rows(monkeypatch)
+    for estimator in (ME2(20), ProfitTree(prune=0.3), ProfitBoosting(n_estimators=5, n_iter_no_change=2)):
+        with pytest.raises(AssertionError, match="on both sides"):
+            estimator.fit(*rows)
+
+
+# What each of them tunes, larger the more it trusts what the copies of a row say of it.
+TRUST = [
+    (ProfitForest(20, n_boosted=10, random_state=0), lambda model: model.path_weights_.max() + model.boosted_weight_),
+    (ProfitTree(prune=0.3, random_state=0), lambda model: len(model.leaf_scores_.value)),
+    (
+        ProfitBoosting(n_estimators=60, learning_rate=0.3, min_child_samples=2, n_iter_no_change=30, random_state=0),
+        lambda model: model.n_estimators_,
+    ),
+    (GammaKNN(1), lambda model: model.gamma_.min()),
+]
+
+
+@pytest.mark.parametrize(("estimator", "trust"), TRUST, ids=lambda case: getattr(type(case), "__name__", ""))
+def test_noise_is_not_trusted_for_its_copies(estimator, trust):
+    """Classes are drawn at random: whoever judges a row by a model that saw its copies finds them predictable."""
+    rng = np.random.default_rng(1)
+    n_classes = 3 if isinstance(estimator, GammaKNN) else 2
+    X, y = rng.normal(size=(150, 3)), rng.integers(n_classes, size=150)
+    X, y, groups = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(150), 4)
+    assert trust(clone(estimator).fit(X, y, groups=groups)) < trust(clone(estimator).fit(X, y))
 
 
 def _has_calibration(estimator):

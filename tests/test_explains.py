@@ -153,3 +153,22 @@ def test_rules_of_trees_are_those_of_rules():
         number = int(one.rule[0].split("(rule ")[1].split(":")[0])
         assert found[number].holds(row[None])[0]
         assert one.rule[0].endswith(f"{found[number].share:.1%} of {found[number].rows} training rows positive)")
+
+
+def test_categories_are_shown_by_name():
+    """A rule and the values name what the codes stand for; a code without a name stays."""
+    rng = np.random.default_rng(0)
+    country = np.tile([0.0, 1.0, 2.0, -1.0], 50)
+    X, y = np.column_stack((country, rng.normal(size=200))), np.isin(country, [1, 2]).astype(int)
+    names = {"x0": ["Austria", "Belgium", "Chile"]}
+    for model in (APTree(max_depth=2, pos_label=1), GammaKNN(1, pos_label=1)):
+        plain, named = model.fit(X, y).explain(X[:4]), model.explain(X[:4], categories=names)
+        assert [row[0] for row in named.values.tolist()] == ["Austria", "Belgium", "Chile", -1.0]
+        np.testing.assert_array_equal(named.effects, plain.effects)
+        np.testing.assert_array_equal(named.values[:, 1].astype(float), X[:4, 1])
+        assert "Belgium" in str(named[1])
+        with pytest.raises(ValueError, match="'x9', which is not a feature"):
+            model.explain(X, categories={"x9": []})
+    codes = np.abs(X)
+    tree = APTree(max_depth=2, pos_label=1, categorical_features=[0]).fit(codes, y)
+    assert "Austria" in tree.explain(codes[:1], categories=names).rule[0]

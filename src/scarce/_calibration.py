@@ -165,9 +165,9 @@ def sample_by_contents(X: FloatArray, rows: IntArray, size: int, weight: FloatAr
     if len(rows) <= size:
         return rows
     mixed = np.zeros(len(rows), dtype=np.uint64)
-    for column in X[rows].T:
+    for f in range(X.shape[1]):  # column by column, since all of them would be a copy of the table
         # SplitMix64. A zero may have either sign.
-        mixed ^= (column.astype(np.float64) + 0.0).view(np.uint64)
+        mixed ^= (X[rows, f].astype(np.float64) + 0.0).view(np.uint64)
         mixed += np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

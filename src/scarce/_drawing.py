@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from scarce._colours import BLACK, BLUE, RED
 from scarce._extras import require
 from scarce._typing import Axes
 
 __all__ = ["axes_or_new", "draw_effects", "pyplot"]
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-RAISES, LOWERS = "#D55E00", "#0072B2"
+RAISES, LOWERS = RED, BLUE
 
 
 def pyplot() -> Any:
@@ -42,7 +42,7 @@ def draw_effects(
     bars = ax.barh(places, effects, left=lefts, color=colors, height=0.7)
     ax.bar_label(bars, [f"{effect:+.2g}" for effect in effects], padding=3, fontsize="small")
     ax.axvline(start, color="#777777", linestyle="--", linewidth=1, zorder=0, label=f"base value {start:.4g}")
-    ax.axvline(end, color="#000000", linewidth=1.2, zorder=0, label=f"score {end:.4g}")
+    ax.axvline(end, color=BLACK, linewidth=1.2, zorder=0, label=f"score {end:.4g}")
     ax.set_yticks(places, names)
     ax.invert_yaxis()
     ends = [*lefts, *(left + effect for left, effect in zip(lefts, effects, strict=True)), start, end]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce._probabilities import Probabilities
 from scarce._sklearn import safe_indexing
-from scarce._typing import IntArray, MatrixLike, Rows
-from scarce._values import as_values, usual_values
+from scarce._typing import Cell, IntArray, MatrixLike, Rows
+from scarce._values import as_values, usual_values, with_names
 from scarce.explanation import Explanation, Unit
 from scarce.occlusion import usual_rows
 
@@ -40,6 +41,10 @@ class Explains(Probabilities):
         """
         return Explanation.from_occlusion(self._score, X, self._background, code=code, **known)
 
+    def _rules_of_rows(self, X: Rows, categories: Mapping[str, Sequence[Cell]] | None) -> Sequence[str]:
+        """Return for each row the rule that it meets, if the method has rules."""
+        return ()
+
     @property
     def _needs_background(self) -> bool:
         """True if usual rows are kept, for occlusion."""
@@ -56,13 +61,16 @@ class Explains(Probabilities):
         if self._needs_background:
             self._background = safe_indexing(sample, np.arange(min(_BACKGROUND, sample.shape[0])))
 
-    def explain(self, X: MatrixLike) -> Explanation:
+    def explain(self, X: MatrixLike, *, categories: Mapping[str, Sequence[Cell]] | None = None) -> Explanation:
         """Return the reasons for the score of each row.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             The rows.
+        categories : mapping of str to sequence, optional
+            By the name of a feature that holds codes, the names of the codes 0, 1, …, which values and rules then show:
+            ``dict(zip(encoder.feature_names_in_, encoder.categories_))``.
 
         Returns
         -------
@@ -79,14 +87,16 @@ class Explains(Probabilities):
         if score.ndim == 2:
             code = score.argmax(axis=1)
             label, score = self.classes_[code], score[numbers, code]
+        rules = self._rules_of_rows(rows, categories)
         return self._explain(
             rows,
             code,
             score=score,
             label=label,
             features=self._feature_names,
-            values=as_values(X),
+            values=with_names(as_values(X), self._feature_names, categories),
             unit=self._score_unit,
             probability=self.predict_proba(X)[numbers, np.searchsorted(self.classes_, label)],
-            usual=self._usual,
+            usual=with_names(self._usual, self._feature_names, categories),
+            **({"rule": rules} if rules else {}),
         )

@@ -11,15 +11,16 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from scarce._messages import fewest_of_a_class
 from scarce._method import Method
 from scarce._sklearn import safe_indexing
-from scarce._typing import CV, FloatArray, Fold, Folds, IntArray, Keywords, Labels, Rows
+from scarce._typing import CV, FloatArray, Fold, Folds, IntArray, Keywords, Labels, RandomState, Rows
 from scarce.objectives import Objective
 
-__all__ = ["HonestScores", "takes_times"]
+__all__ = ["HonestScores", "fewest_groups", "takes_times"]
 
 
 class Metadata(NamedTuple):
@@ -27,12 +28,12 @@ class Metadata(NamedTuple):
 
     period: Labels | None = None
     groups: Labels | None = None
+    gains: FloatArray | None = None
     cv: Folds | None = None
 
     def of(self, rows: IntArray) -> Metadata:
         """Return the metadata of some rows, without the splits, which are of all rows."""
-        period, groups = (None if column is None else column[rows] for column in self[:2])
-        return Metadata(period, groups)
+        return Metadata(*(None if column is None else column[rows] for column in self[:3]))
 
 
 class HonestScores(Method):
@@ -42,6 +43,9 @@ class HonestScores(Method):
     # Kept on the instance for as long as it learns.
     _metadata: Metadata = Metadata()
     _kept_honest_scores: FloatArray | None = None
+    _kept_class_scores: FloatArray | None = None
+    # Where a method has scores of the kind while it learns; what is in a column is the method's own affair.
+    _out_of_fold: FloatArray | None = None
 
     @property
     def _leaves_one_out(self) -> bool:
@@ -61,6 +65,13 @@ class HonestScores(Method):
     def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
         """Return honest scores that cost no further fit, such as out-of-bag ones, or None; NaN for a row without."""
         return None
+
+    # True if `_class_score` separates the classes better than `_score`.
+    _has_class_score: ClassVar[bool] = False
+
+    def _class_score(self, X: Rows) -> FloatArray:
+        """Score rows for probabilities alone."""
+        raise NotImplementedError
 
     def _compute_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Return honest scores: the method's own, or cross-fitted ones where groups or splits are given."""
@@ -95,13 +106,18 @@ class HonestScores(Method):
         """Score rows by models fitted on other folds: the mean over its tests, NaN for a row that is never tested."""
         n_classes = int(y.max()) + 1
         total = np.zeros(len(y) if n_classes == 2 else (len(y), n_classes))
+        of_class = np.zeros(len(y))
         tests = np.zeros(len(y) if n_classes == 2 else (len(y), 1))
         for train, test in self._splits(y):
             model = self._copy_for(train)
             weight = None if sample_weight is None else sample_weight[train]
             model._fit(safe_indexing(X, train), y[train], weight)
             total[test] += model._score(safe_indexing(X, test))
+            if self._has_class_score:
+                of_class[test] += model._class_score(safe_indexing(X, test))
             tests[test] += 1
+        if self._has_class_score and "_metadata" in vars(self):
+            self._kept_class_scores = np.divide(of_class, tests, out=np.full(len(y), np.nan), where=tests > 0)
         return np.divide(total, tests, out=np.full(total.shape, np.nan), where=tests > 0)
 
     def _splits(self, y: IntArray) -> list[Fold]:
@@ -115,13 +131,11 @@ class HonestScores(Method):
     def _split(self, y: IntArray, cv: Folds | None) -> list[Fold]:
         groups = self._metadata.groups
         if cv is None:
-            fewest = int(np.bincount(y).min())
-            if fewest < 2:
-                raise ValueError(
-                    f"Choosing a threshold or a calibration for {self!r} needs at least two rows of each class, since "
-                    "a row is scored by a model that did not see it. Give more rows, or the threshold as a number and "
-                    "calibration=None."
-                )
+            fewest = fewest_of_a_class(
+                y,
+                f"Choosing a threshold or a calibration for {self!r}",
+                "the threshold as a number and calibration=None",
+            )
             cv = self._folds(fewest) if groups is None else self._group_folds(y, groups)
         if hasattr(cv, "split"):
             times = {"times": self._metadata.period} if takes_times(cv) else {}
@@ -140,13 +154,34 @@ class HonestScores(Method):
         return StratifiedKFold(min(self._n_folds, fewest), shuffle=True, random_state=0)
 
     def _group_folds(self, y: IntArray, groups: Labels) -> StratifiedGroupKFold:
-        fewest = min(len(np.unique(groups[y == code])) for code in np.unique(y))
+        fewest = fewest_groups(y, groups)
         if fewest < 2:
             raise ValueError(
                 "Honest scores by groups need rows of each class in at least two groups. Leave groups out, or give the "
                 "threshold as a number."
             )
         return StratifiedGroupKFold(min(self._n_folds, fewest), shuffle=True, random_state=0)
+
+    def _set_aside(self, y: IntArray, n_aside: int, random_state: RandomState, use: str, way_out: str) -> Fold:
+        """Return the rows to learn from, and about `n_aside` others to judge by; both have rows of each class.
+
+        Rows of one group are on the same side.
+        """
+        fewest_of_a_class(y, use, way_out)
+        n_aside = min(max(2, n_aside), len(y) - 2)
+        groups = self._metadata.groups
+        if groups is None:
+            train, aside = train_test_split(np.arange(len(y)), test_size=n_aside, stratify=y, random_state=random_state)
+            return train, aside
+        n_folds = min(round(len(y) / n_aside), fewest_groups(y, groups))
+        folds = StratifiedGroupKFold(max(2, n_folds), shuffle=True, random_state=random_state)
+        for train, aside in folds.split(y, y, groups):
+            if len(np.unique(y[train])) == len(np.unique(y[aside])) == len(np.unique(y)):
+                return train, aside
+        raise ValueError(
+            f"{use} needs rows of each class in at least two groups, of which one is set aside. Leave groups out, or "
+            f"{way_out}."
+        )
 
     @property
     def _n_folds(self) -> int:
@@ -182,22 +217,35 @@ class HonestScores(Method):
 
     @contextmanager
     def _keeping(
-        self, y: IntArray, period: ArrayLike | None, groups: ArrayLike | None, cv: CV = None
+        self,
+        y: IntArray,
+        period: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        gains: FloatArray | None = None,
+        cv: CV = None,
     ) -> Iterator[None]:
         """Keep what comes with the training rows for as long as they are learned from."""
         period, groups = (None if column is None else column_or_1d(column) for column in (period, groups))
         check_consistent_length(y, period, groups)
+        if groups is not None:
+            groups = np.unique(groups, return_inverse=True)[1]  # names may be long texts
         if isinstance(cv, int | np.integer):
             kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-            self._metadata = Metadata(period, groups, kind(int(cv), shuffle=True, random_state=0))
+            self._metadata = Metadata(period, groups, gains, kind(int(cv), shuffle=True, random_state=0))
         else:
-            self._metadata = Metadata(period, groups, cv)
+            self._metadata = Metadata(period, groups, gains, cv)
         try:
             yield
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._metadata
-            self.__dict__.pop("_kept_honest_scores", None)
+            for name in ("_kept_honest_scores", "_kept_class_scores", "_out_of_fold"):
+                self.__dict__.pop(name, None)
+
+
+def fewest_groups(y: IntArray, groups: Labels) -> int:
+    """Return the number of groups with rows of a class, of the class that has fewest."""
+    return min(len(np.unique(groups[y == code])) for code in np.unique(y))
 
 
 def takes_times(cv: CV) -> bool:

@@ -9,10 +9,7 @@ from matplotlib.figure import Figure
 
 from scarce._typing import Keywords
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PINK", "RED", "SKY", "STYLE", "to_svg"]
-
-# After Okabe and Ito: the colour-blind can distinguish them, and they show on white as on black.
-BLUE, ORANGE, GREEN, PINK, RED, SKY, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#7F7F7F"
+__all__ = ["STYLE", "to_svg"]
 
 # Parameters of matplotlib that the drawings of all pages share; the salt gives the same names on every run.
 STYLE: Keywords = {

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from scarce._messages import listed_rows
-from scarce._typing import BoolArray, FloatArray, MatrixLike
+from scarce._typing import BoolArray, FloatArray, GainsLike, MatrixLike
 
 _OUTCOMES = ("tp", "fp", "tn", "fn")
 _FOUR_COLUMNS = "give it the columns tp, fp, tn and fn, each once, in any order."
@@ -101,6 +101,11 @@ class Sweep:
         """Precision at each threshold, NaN where nothing of any weight is called positive."""
         called = self.tp + self.fp
         return np.divide(self.tp, called, out=np.full_like(called, np.nan), where=called > 0)
+
+
+def gains_at(gains: GainsLike, X: MatrixLike) -> ArrayLike:
+    """Return gains as a table: a function of the rows, such as :class:`~scarce.profit.Gains`, is called with them."""
+    return gains(X) if callable(gains) else gains
 
 
 def check_gains(gains: ArrayLike, n_samples: int) -> FloatArray:

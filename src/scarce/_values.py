@@ -6,7 +6,7 @@ import math
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -16,7 +16,17 @@ from scipy.sparse import issparse
 
 from scarce._typing import Cell, FloatArray, MatrixLike
 
-__all__ = ["as_values", "cell", "checked_floats", "checked_values", "described", "plain", "text_of_row", "usual_values"]
+__all__ = [
+    "as_values",
+    "cell",
+    "checked_floats",
+    "checked_values",
+    "described",
+    "plain",
+    "text_of_row",
+    "usual_values",
+    "with_names",
+]
 
 SHOWN_EFFECTS = 10
 _SHOWN_NEIGHBOURS = 5
@@ -45,6 +55,26 @@ def checked_floats(name: str, given: ArrayLike, *shape: int) -> FloatArray:
     """Return an array of floats of this shape; a single number is repeated."""
     array = np.asarray(given, dtype=np.float64)
     return checked_values(name, np.full(shape, array) if array.ndim == 0 else array, *shape)
+
+
+def with_names(
+    values: NDArray[Any] | None, features: Sequence[str], categories: Mapping[str, Sequence[Cell]] | None
+) -> NDArray[Any] | None:
+    """Return values, a feature for each in the last dimension, with the names of categories in place of their codes."""
+    if not categories or values is None:
+        return values
+    if unknown := sorted(set(categories) - set(features)):
+        raise ValueError(f"categories names {unknown[0]!r}, which is not a feature. The features are {features[:20]}.")
+    named = values.astype(object)
+    for feature, names in categories.items():
+        place = features.index(feature)
+        # An unknown category, with the code -1, and a median between two codes have no name.
+        of_code = {float(code): name for code, name in enumerate(names)}
+        codes = np.atleast_1d(values[..., place]).tolist()
+        named[..., place] = np.array([of_code.get(code, code) for code in codes], dtype=object).reshape(
+            values.shape[:-1]
+        )
+    return named
 
 
 def usual_values(X: MatrixLike) -> NDArray[Any]:

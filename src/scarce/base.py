@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -17,8 +16,9 @@ from scarce._explains import Explains
 from scarce._honest import takes_times
 from scarce._probabilities import Probabilities
 from scarce._sklearn import check_sample_weight
+from scarce._sweep import gains_at
 from scarce._typing import CV, FloatArray, GainsLike, IntArray, Labels, MatrixLike, Rows
-from scarce.objectives import Budget, Objective, get_objective
+from scarce.objectives import Budget, Objective, Profit, get_objective
 
 __all__ = ["RareEventClassifier"]
 
@@ -64,12 +64,12 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
 
     # For a method to implement ----------------------------------------------------------------------------
 
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> AbstractContextManager[ArrayLike | None]:
-        """Return the context that `_fit` and `_honest_scores` run in; it yields the gains for the threshold.
+    def _gains_to_learn(self, gains: ArrayLike | None, n_samples: int) -> FloatArray | None:
+        """Return what the method learns from gains: those of each row, or None if it learns from classes alone.
 
-        A method that learns from gains keeps them on itself for as long; see :class:`~scarce.profit.ProfitClassifier`.
+        See :class:`~scarce.profit.ProfitClassifier`, which finds them in `_metadata` while it learns.
         """
-        return nullcontext(gains)
+        return None
 
     # For users to call ------------------------------------------------------------------------------------
 
@@ -107,12 +107,12 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        table = gains(X) if callable(gains) else gains
+        table = None if gains is None else gains_at(gains, X)
         X, target, weight = self._start(X, y, sample_weight)
-        with (
-            self._learning_from(table, len(target)) as gains_of_threshold,
-            self._keeping(target, period, groups),
-        ):
+        learned = self._gains_to_learn(table, len(target))
+        # A method that learns from gains uses them; of the objectives Profit alone takes them too.
+        gains_of_threshold = table if learned is None or isinstance(self.threshold, Profit) else None
+        with self._keeping(target, period, groups, learned):
             self._fit(X, target, weight)
             self._keep_usual(X)
             self.threshold_ = self._choose_threshold(X, target, weight, gains_of_threshold, period)
@@ -144,12 +144,12 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
             where it takes them. A row that is tested several times has the mean of its scores; one that is never
             tested, such as the earliest in a split by time, has NaN.
         """
-        table = gains(X) if callable(gains) else gains
+        table = None if gains is None else gains_at(gains, X)
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:
             raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
-        with model._learning_from(table, len(target)), model._keeping(target, period, groups, cv):
+        with model._keeping(target, period, groups, model._gains_to_learn(table, len(target)), cv):
             model._fit(X, target, weight)
             return model._compute_honest_scores(X, target, weight)
 

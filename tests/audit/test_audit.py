@@ -68,6 +68,15 @@ def test_the_queue_is_ranked_by_honest_scores(result: Audit, table: pd.DataFrame
     assert set(queue["threshold"]) == {result.threshold}
 
 
+def test_stages_print_themselves(result: Audit) -> None:
+    assert str(result.comparison).splitlines()[0].startswith(result.comparison.winner.candidate.name + ": ap 0.")
+    assert result.comparison.summary in str(result.comparison)
+    assert "γk-NN: 3 neighbours" in str(result.plan)
+    assert len(str(result.readable).splitlines()) == 1 + len(result.readable.rules)
+    assert str(result.comparison.blocks) == result.comparison.blocks.description
+    assert len(repr(result.comparison)) < 20_000
+
+
 def test_reasons_name_what_made_the_frauds(result: Audit) -> None:
     first = result.queue.head(10)["reasons"]
     assert first.str.contains("amount = ").mean() > 0.5
@@ -134,6 +143,8 @@ def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
         "report.json",
         "model.skops",
         "manifest.json",
+        "training-rows.npy",
+        "audit.toml",
     }
     assert [p.name for p in folder.parent.iterdir()] == ["audit"]
     written = pd.read_csv(folder / "queue.csv")
@@ -302,3 +313,29 @@ def test_a_budget_beyond_the_table_and_odd_amounts_are_reported(half_known: pd.D
     assert "Rows without an amount, which counts as 0: 1." in warnings
     assert "Rows with a negative amount, such as refunds: 1. They are left out of every figure of money." in warnings
     assert {c.name: c.role for c in outcome.profile.columns}["step"] == "order"
+
+
+def test_an_export_of_a_spreadsheet_is_audited_and_scored(tmp_path: Path) -> None:
+    plain = make_table(500, seed=4).drop(columns=["chargeback", "currency"])
+    written = plain.assign(
+        amount=[f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in plain["amount"]],
+        date=pd.to_datetime(plain["date"]).dt.strftime("%d-%b-%y"),
+        fraud=plain["fraud"].where(plain.index % 2 == 0, plain["fraud"].str.upper() + " "),
+    )
+    written.to_csv(tmp_path / "export.csv", sep=";", index=False, encoding="cp1252")
+    result = audit(tmp_path / "export.csv", "fraud", budget=20, amount="amount", time="date")
+    assert result.profile.positives == (plain["fraud"] == "yes").sum()
+    np.testing.assert_array_equal(result.task.amount, plain["amount"])
+    notes = " ".join(result.warnings)
+    assert "'YES ' and 'yes' are read as one label" in notes
+    assert "two-digit years" in notes
+    assert "read as Latin-1" in notes
+    assert report_data(result)["warnings"] == result.warnings
+    save(result, tmp_path / "out")
+    # A part of the rows would be read otherwise if it were read alone: 1,50 € is no longer beside 1.234,50 €.
+    few = written.iloc[300:320].drop(columns="fraud")
+    few.to_csv(tmp_path / "few.csv", sep="\t", index=False, encoding="utf-16")
+    ranked = score_table(tmp_path / "out", tmp_path / "few.csv").set_index("row").sort_index()
+    expected = result.model.score_samples(result.task.X.iloc[300:320])
+    np.testing.assert_array_equal(ranked["score"], expected)
+    assert (ranked["learned_from"] == "yes").all()

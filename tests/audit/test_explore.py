@@ -83,7 +83,8 @@ def test_the_random_share_is_outside_of_what_the_score_chooses() -> None:
         chosen, chance = choose_queue(score, score, BudgetPlan(10, "day"), 0.2, period, groups_given, 0)
         assert len(chosen) == len(set(chosen)) == 30
         by_score = chance[chosen] == 1
-        assert by_score.tolist() == [True] * 24 + [False] * 6
+        assert by_score.tolist() == ([True] * 8 + [False] * 2) * 3
+        assert (np.diff(period[chosen]) >= 0).all()
         for day in (4, 5, 6):
             inside = chosen[period[chosen] == day]
             assert len(inside) == 10

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.audit import AuditError
-from scarce.audit.compare import _learnable
 from scarce.audit.money import GIVEN_UP, gains_of_table, precision_menu
 from scarce.audit.settings import Settings
+from scarce.audit.task import _learnable
 from tests import naive_audit
 
 

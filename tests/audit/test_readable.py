@@ -5,11 +5,11 @@ import pandas as pd
 from sklearn.metrics import average_precision_score
 
 from scarce.audit.certificate import certify
-from scarce.audit.compare import Task
 from scarce.audit.folds import make_folds
 from scarce.audit.methods import Size
 from scarce.audit.plan import make_plan
 from scarce.audit.readable import MOST_CATEGORIES, MOST_RULES, OTHERS, fit_readable, readable_columns
+from scarce.audit.task import Task
 from scarce.tables import Column
 
 COLUMNS = [Column("paid", "number"), Column("shop", "category"), Column("day", "date")]

@@ -336,3 +336,19 @@ def test_more_features_than_rows(tune):
     assert honest[y].mean() > honest[~y].mean()
     explained = model.explain(X[:2])
     np.testing.assert_allclose(explained.base_value + explained.effects.sum(axis=1), model.score_samples(X[:2]))
+
+
+def test_mu_and_lam_are_chosen_with_groups_apart():
+    """The tuned pair is the best of all pairs on honest scores by groups, and not that on scores by rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), (rng.random(100) < 0.3).astype(int)
+    X, y, groups = np.repeat(X, 3, axis=0), np.repeat(y, 3), np.repeat(np.arange(100), 3)
+    best = {}
+    for mu in _tuning.COARSE_MU_GRID:
+        for lam in _tuning.COARSE_LAM_GRID:
+            scores = ME2(20, mu=mu, lam=lam, tune=None).honest_scores(X, y, groups=groups)
+            best[mu, lam] = FBeta(1).best_threshold(scores, y).value
+    model = ME2(20).fit(X, y, groups=groups)
+    assert best[model.mu_[0], model.lam_[0]] == max(best.values())
+    by_rows = ME2(20).fit(X, y)
+    assert best[by_rows.mu_[0], by_rows.lam_[0]] < max(best.values())

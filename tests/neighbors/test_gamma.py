@@ -13,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 
 from scarce.neighbors import GammaKNN
 from scarce.neighbors._search._kernels_class_gammas import label_changes, sweep_macro_f1
-from scarce.neighbors._search.class_gammas import _class_distances
+from scarce.neighbors._search.class_gammas import _class_distances, best_gammas
 from scarce.neighbors._search.class_gammas import precedence as class_order
+from scarce.neighbors._search.index import ClassIndex
 from scarce.objectives import FBeta
 from tests import naive
 from tests.small_tables import tables
@@ -263,3 +264,13 @@ def test_same_predictions_as_the_authors(golden, name):
             # A query on top of a positive and a negative row: theirs calls it positive whatever γ is.
             on_both = (score == 0.5) & (gamma > 1)
             assert (tied | on_both).all(), f"k={k} γ={gamma}"
+
+
+def test_gammas_by_splits_are_those_by_all_other_rows_where_each_row_is_a_split():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)).round(1), np.arange(60) % 3
+    index, rows = ClassIndex().fit(X, y), np.arange(60)
+    each = [(np.delete(rows, row), rows[[row]]) for row in rows]
+    for tie in ("positive", "negative"):
+        expected = best_gammas(index, X, y, 3, 2.0, tie, None)
+        np.testing.assert_array_equal(best_gammas(index, X, y, 3, 2.0, tie, None, each), expected)

@@ -122,3 +122,14 @@ def test_explains_several_classes():
 def test_bad_fallback():
     with pytest.raises(ValueError, match="'fallback' parameter"):
         GFRNN(fallback="positive").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("m", [1, 3, 10])
+def test_one_row_scores_as_among_many(m, dtype):
+    rng = np.random.default_rng(m)
+    X, y = rng.normal(size=(501, m)).astype(dtype), (np.arange(501) % 9 == 0).astype(int)
+    model = GFRNN(calibration=None).fit(X, y)
+    queries = np.concatenate((X[:20], rng.normal(size=(20, m)).astype(dtype)))
+    alone = np.concatenate([model.score_samples(query[None]) for query in queries])
+    np.testing.assert_array_equal(alone, model.score_samples(queries))

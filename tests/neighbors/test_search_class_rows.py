@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
+from scarce.neighbors import CCNND
+from scarce.neighbors._search import cells, class_rows
 from scarce.neighbors._search._kernels_class_rows import BLOCK, count_beyond
 from scarce.neighbors._search.class_rows import ClassRows
 
@@ -40,3 +44,48 @@ def test_room_grows_by_doubling():
         rows.add(rng.normal(size=(1, 2)), np.array([number]), np.ones(1))
         buffers.add(len(rows._blocks))
     assert len(buffers) == 5  # 1, 2, 4, 8, 16 blocks
+
+
+@pytest.fixture
+def cells_from_ten_rows(monkeypatch):
+    monkeypatch.setattr(cells, "CELLS_PAY", 10)
+    monkeypatch.setattr(class_rows, "_MANY", 10)
+    monkeypatch.setattr(cells, "number_of_cells", lambda n: -(-n // 3))
+
+
+@pytest.mark.usefixtures("cells_from_ten_rows")
+@given(
+    n=st.integers(10, 200),
+    m=st.integers(1, 5),
+    k=st.integers(1, 4),
+    levels=st.integers(2, 50),
+    threads=st.integers(1, 2),
+)
+def test_cells_make_the_same_lists(n, m, k, levels, threads):
+    rng = np.random.default_rng(n + levels)
+    X = rng.integers(0, levels, (n, m)) * 0.1 + 1e3
+    at_once, one_by_one = ClassRows(m, k), ClassRows(m, k)
+    at_once.add(X, np.arange(n), np.ones(n), threads)
+    for part in (slice(0, 5), slice(5, None)):
+        one_by_one.add(X[part], np.arange(n)[part], np.ones(len(X[part])))
+    assert one_by_one._cells is None
+    np.testing.assert_array_equal(at_once.distance, one_by_one.distance)
+    np.testing.assert_array_equal(at_once.neighbor, one_by_one.neighbor)
+    queries = rng.integers(0, levels, (30, m)) * 0.1 + 1e3
+    for found, expected in zip(at_once.kneighbors(queries, k), one_by_one.kneighbors(queries, k), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_cells_change_no_bit_of_a_model_and_keep_no_forgotten_row(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5_000, 6)).round(2), (np.arange(5_000) % 4 == 0).astype(int)
+    models = [CCNND(2, n_jobs=2).fit(X, y)]
+    monkeypatch.setattr(cells, "CELLS_PAY", len(X) + 1)
+    models.append(CCNND(2).fit(X, y))
+    assert [model._stored.classes[0]._cells is None for model in models] == [False, True]
+    for change in (lambda _: None, lambda model: model.forget([1, 5])):
+        for model in models:
+            change(model)
+        for method in ("score_samples", "predict_proba"):
+            np.testing.assert_array_equal(*(getattr(model, method)(X[:500]) for model in models))
+    assert models[0]._stored.classes[0]._cells is None

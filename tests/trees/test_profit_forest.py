@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Without gains")
 
 def out_of_fold_of(model, X, y, weight, gains):
     """Fit a forest, and return the steps and log-odds of rows by trees that had not seen them."""
-    with model._learning_from(gains, len(y)):
+    with model._keeping(y, gains=model._gains_to_learn(gains, len(y))):
         model._fit(*model._start(X, y, weight))
         return model._out_of_fold
 
@@ -137,7 +137,7 @@ class TestForest:
         model = ProfitForest(5, n_boosted=5, max_depth=3, random_state=0).fit(X, y, gains=gains)
         arrays = {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
         assert not [name for name, value in arrays.items() if len(value) >= len(y)]
-        assert not hasattr(model, "_gains")
+        assert "_metadata" not in vars(model)
 
     def test_short_trees_score_rows_that_they_did_not_see(self, payments):
         X, y, gains = (part[:400] for part in payments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Blocks:
     block : ndarray of shape (n_tested,)
         The block of each tested row, in the order of ``Folds.tested``; -1 for a row in none.
     budget : ndarray of shape (n_blocks,)
-        The number of checks in each block.
+        The number of checks in each block; a fraction where its rows stand for others.
     like_queue : ndarray of shape (n_blocks,)
         Blocks of one number together are as large as the rows to rank; a period is a block of its own, and the rows to
         rank may be of several.
@@ -30,13 +30,16 @@ class Blocks:
         A sentence for the report.
     """
 
-    block: IntArray
-    budget: IntArray
+    block: IntArray = field(repr=False)
+    budget: IntArray | FloatArray
     like_queue: IntArray
     description: str
 
     def __len__(self) -> int:
         return len(self.budget)
+
+    def __str__(self) -> str:
+        return self.description
 
 
 def make_blocks(folds: Folds, rows_to_rank: int, checks: int) -> Blocks:
@@ -177,7 +180,7 @@ def make_units(
     return Units(best, score[best], positive[again], worth[again], weight[best], blocks.block[best])
 
 
-def shares_checked(units: Units, budget: IntArray, weight: FloatArray | None = None) -> FloatArray:
+def shares_checked(units: Units, budget: IntArray | FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Return to which extent each unit is among the first of its block, as many as the budget allows.
 
     Units of equal score share what is left of the budget.
@@ -204,7 +207,7 @@ def shares_checked(units: Units, budget: IntArray, weight: FloatArray | None = N
     return np.divide(inside, mass, out=np.zeros_like(mass), where=mass > 0)[ties]
 
 
-def first_of_blocks(units: Units, budget: IntArray) -> BoolArray:
+def first_of_blocks(units: Units, budget: IntArray | FloatArray) -> BoolArray:
     """Return which units are checked: the first of each block, ties in the order of the rows."""
     starts = np.concatenate(([True], np.diff(units.block) != 0))
     before = np.cumsum(units.weight) - units.weight

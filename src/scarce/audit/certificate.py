@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from scarce.fmeasure import ConeClassifier
 
-from .compare import Task
 from .methods import CONE_MODELS
 from .plan import Candidate
+from .task import Task
 
 __all__ = ["Certificate", "certify"]
 

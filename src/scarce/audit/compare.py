@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from scarce._typing import BoolArray, FloatArray, IntArray, Keywords, Rows
+from scarce._typing import BoolArray, FloatArray, Rows
 from scarce.base import RareEventClassifier
 from scarce.metrics import ConfidenceInterval
 from scarce.profit import BayesProfitClassifier
@@ -25,124 +21,13 @@ from .blocks import Blocks, Units, make_units, no_units
 from .figures import WITHIN_BUDGET, draws_of_figures, interval_of, lead_of
 from .folds import Folds
 from .plan import Candidate
-from .settings import ObjectiveName
+from .task import Task
 
-__all__ = ["DECIDING", "Comparison", "Outcome", "Stopped", "Task", "compare"]
+__all__ = ["Comparison", "Outcome", "Stopped", "compare", "measure_for_all_rows", "scored"]
 
-DECIDING: dict[ObjectiveName, str] = {
-    "ap": "ap",
-    "f1": "f1",
-    "gmean": "gmean",
-    "budget": "precision",
-    "profit": "profit",
-}
 FOLDS_OF_RACE = 2
 
 Spent = Callable[[str, int], None]
-
-
-@dataclass(frozen=True)
-class Task:
-    """The rows to compare on, and what a good answer is.
-
-    Attributes
-    ----------
-    X : DataFrame
-        The columns to learn from, typed.
-    y : ndarray of shape (n_rows,)
-        1 for positive, 0 for negative.
-    objective : {"ap", "f1", "gmean", "budget", "profit"}
-        What chooses the winner.
-    amount : ndarray of shape (n_rows,), optional
-        The money at stake in each row, 0 or more.
-    gains : ndarray of shape (n_rows, 4), optional
-        What each outcome (tp, fp, tn, fn) of a row earns.
-    groups : ndarray of shape (n_rows,), optional
-        The number of the card or customer of each row, of which each is checked once.
-    weight : ndarray of shape (n_rows,), optional
-        How many rows each tested row stands for.
-    sample : int, optional
-        The most rows to learn from: all positives, and a weighted sample of the negatives.
-    left_out : tuple of str
-        Figures that would tell nothing.
-    seed : int
-        Seed of resampling and of samples.
-    """
-
-    X: pd.DataFrame
-    y: NDArray[np.int64]
-    objective: ObjectiveName
-    amount: FloatArray | None = None
-    gains: FloatArray | None = None
-    groups: IntArray | None = None
-    weight: FloatArray | None = None
-    sample: int | None = None
-    left_out: tuple[str, ...] = ()
-    seed: int = 0
-
-    @property
-    def deciding(self) -> str:
-        """The figure that chooses the winner."""
-        return "ap" if DECIDING[self.objective] in self.left_out else DECIDING[self.objective]
-
-    @property
-    def figure_names(self) -> list[str]:
-        """The figures that are measured."""
-        names = ["ap", "f1", *(["gmean"] if self.objective == "gmean" else []), "precision", "recall"]
-        names += ["money"] if self.amount is not None else []
-        names += ["profit"] if self.objective == "profit" else []
-        return [name for name in names if name not in self.left_out]
-
-    def weights(self, rows: IntArray) -> FloatArray:
-        """Return how many rows each of some rows stands for."""
-        return np.ones(len(rows)) if self.weight is None else self.weight[rows]
-
-    def fit(self, model: Pipeline, rows: IntArray | slice = slice(None)) -> Pipeline:
-        """Fit a candidate's pipeline on some of the rows."""
-        chosen = np.arange(len(self.y))[rows]
-        chosen, weight = self.training_rows(chosen)
-        params: Keywords = {}
-        if self.objective == "profit" and self.gains is not None:
-            params["method__gains"] = _learnable(self.gains[chosen])
-        if weight is not None:
-            params["method__sample_weight"] = weight
-        # Forests grow in parallel but score in one thread: threads add up the trees' votes in any order, and the last
-        # bit of a sum decides who comes first among equals.
-        # One thread for linear algebra, since more of them only wait for each other on matrices this narrow.
-        with joblib.parallel_config("threading", n_jobs=-1), threadpool_limits(1, user_api="blas"):
-            return clone(model).fit(self.X.iloc[chosen], self.y[chosen], **params)
-
-    def training_rows(self, rows: IntArray) -> tuple[IntArray, FloatArray | None]:
-        """Return the rows to learn from, and how many rows each stands for, if they are a sample."""
-        if self.sample is None or len(rows) <= self.sample:
-            return rows, None
-        return sample_of_negatives(rows, self.y[rows], self.sample, self.seed)
-
-
-def sample_of_negatives(rows: IntArray, y: IntArray, size: int, seed: int) -> tuple[IntArray, FloatArray]:
-    """Return all positive rows and so many negative ones, `size` in all but no fewer than the positives, and weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scarce.audit.compare import sample_of_negatives
-    >>> rows, weight = sample_of_negatives(np.arange(10), np.array([1, 1] + [0] * 8), 6, seed=0)
-    >>> len(rows), weight.sum()
-    (6, 10.0)
-    """
-    positive, negative = rows[y == 1], rows[y != 1]
-    wanted = min(len(negative), max(size - len(positive), len(positive)))
-    drawn = np.random.default_rng(seed).choice(negative, wanted, replace=False)
-    chosen = np.concatenate((positive, drawn))
-    weight = np.concatenate((np.ones(len(positive)), np.full(wanted, len(negative) / max(wanted, 1))))
-    order = np.argsort(chosen, kind="stable")
-    return chosen[order], weight[order]
-
-
-def _learnable(gains: FloatArray) -> FloatArray:
-    """Return gains without the rows in which no right decision pays, such as those without an amount."""
-    tp, fp, tn, fn = gains.T
-    return np.where((tn - fp + tp - fn > 0)[:, None], gains, 0.0)
 
 
 @dataclass
@@ -172,19 +57,22 @@ class Outcome:
         positives' money within the budget; for these objectives also ``gmean`` and ``profit``.
     draws : dict of ndarray
         Each figure, followed by those of resamples.
+    for_all_rows : dict of ConfidenceInterval
+        The figures weighted by how many rows each row stands for, where only some rows were checked.
     """
 
     candidate: Candidate
-    score: FloatArray
-    probability: FloatArray
-    threshold: FloatArray
-    flagged: BoolArray
-    rank: FloatArray
+    score: FloatArray = field(repr=False)
+    probability: FloatArray = field(repr=False)
+    threshold: FloatArray = field(repr=False)
+    flagged: BoolArray = field(repr=False)
+    rank: FloatArray = field(repr=False)
     seconds: float = 0.0
-    models: list[Pipeline] = field(default_factory=list)
-    units: Units = field(default_factory=no_units)
+    models: list[Pipeline] = field(default_factory=list, repr=False)
+    units: Units = field(default_factory=no_units, repr=False)
     figures: dict[str, ConfidenceInterval] = field(default_factory=dict)
-    draws: dict[str, FloatArray] = field(default_factory=dict)
+    draws: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+    for_all_rows: dict[str, ConfidenceInterval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -232,6 +120,15 @@ class Comparison:
     def winner(self) -> Outcome:
         """The best candidate."""
         return self.outcomes[0]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{outcome.candidate.name}: "
+            + ", ".join(f"{name} {f.estimate:.3g} ({f.low:.3g} to {f.high:.3g})" for name, f in outcome.figures.items())
+            for outcome in self.outcomes
+        ]
+        lines += [f"{stopped.candidate.name}: {stopped.reason}" for stopped in self.stopped]
+        return "\n".join([*lines, self.summary, *self.left_out])
 
 
 def compare(
@@ -387,6 +284,24 @@ def _measure(outcome: Outcome, task: Task, folds: Folds, blocks: Blocks) -> None
     outcome.units = _units(outcome, task, folds, blocks)
     outcome.draws = draws_of_figures(outcome, task, folds.tested, blocks, task.figure_names)
     outcome.figures = {name: interval_of(draws) for name, draws in outcome.draws.items()}
+
+
+def measure_for_all_rows(comparison: Comparison, task: Task, chance: FloatArray) -> None:
+    """Add to each outcome its figures for all rows, from rows of which each was checked with a known chance.
+
+    A block of checked rows stands for a larger one of all rows, and so does its budget.
+    """
+    folds, blocks = comparison.folds, comparison.blocks
+    weighted = replace(task, weight=(1 if task.weight is None else task.weight) / chance)
+    weight, number = weighted.weights(folds.tested), blocks.block
+    inside = number >= 0
+    rows = np.bincount(number[inside], task.weights(folds.tested)[inside], minlength=len(blocks))
+    mass = np.bincount(number[inside], weight[inside], minlength=len(blocks))
+    scaled = replace(blocks, budget=blocks.budget * mass / np.maximum(rows, 1))
+    for outcome in comparison.outcomes:
+        whole = replace(outcome, units=_units(outcome, weighted, folds, scaled))
+        draws = draws_of_figures(whole, weighted, folds.tested, scaled, list(outcome.figures))
+        outcome.for_all_rows = {name: interval_of(values) for name, values in draws.items()}
 
 
 def _drop_figures_that_tell_nothing(outcomes: Sequence[Outcome], deciding: str) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from scarce._errors import AuditError
 from scarce._messages import listed
 from scarce._typing import Cell
-from scarce.tables.types import Kind
+from scarce.tables import Kind
 
 __all__ = ["ColumnEntry", "Dictionary", "read_dictionary"]
 

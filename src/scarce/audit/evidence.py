@@ -15,11 +15,12 @@ from scarce.tables import MISSING
 from .look_alikes import LookAlike
 from .reasons import Usual, show
 
-__all__ = ["Evidence", "Link", "Reason", "find_links", "find_reasons"]
+__all__ = ["NO_REASON", "Evidence", "Link", "Reason", "find_links", "find_reasons"]
 
 # A column that moves the probability by less than this share of the largest move is no reason.
 _LEAST_SHARE = 0.02
 _MOST_LINKED_ROWS = 20
+NO_REASON = "no single column raises the probability"
 
 
 @dataclass(frozen=True)

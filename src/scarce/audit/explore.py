@@ -44,6 +44,9 @@ class Exploration:
     rounds: float
     sentence: str
 
+    def __str__(self) -> str:
+        return self.sentence
+
 
 class Missed(NamedTuple):
     """An estimate of the number of missed positives, with the ends of its confidence interval."""

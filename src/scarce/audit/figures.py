@@ -13,7 +13,8 @@ from scarce.metrics import ConfidenceInterval
 from .blocks import Blocks, Units, shares_checked
 
 if TYPE_CHECKING:
-    from .compare import Outcome, Task
+    from .compare import Outcome
+    from .task import Task
 
 __all__ = ["WITHIN_BUDGET", "draws_of_figures", "interval_of", "lead_of"]
 

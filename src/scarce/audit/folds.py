@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from scarce._errors import AuditError
+from scarce._moments import length_of, moments_of
 from scarce._typing import IntArray
-from scarce.model_selection._delayed import length_of, moments_of
 
 __all__ = ["Folds", "inner_folds", "make_folds"]
 
@@ -28,7 +28,7 @@ FIRST_TRAINING_PARTS = 2
 class Folds:
     """Pairs of training rows and tested rows, and a phrase that describes how they were drawn."""
 
-    splits: list[tuple[IntArray, IntArray]]
+    splits: list[tuple[IntArray, IntArray]] = field(repr=False)
     by_time: bool
     description: str
 

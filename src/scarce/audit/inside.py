@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import BoolArray, FloatArray, IntArray
 from scarce.tables import Column
 
 from .blocks import first_of_blocks
-from .compare import Comparison, Task
+from .compare import Comparison
 from .importance import Dependence, Importance, column_importance, dependence
 from .reasons import Usual, show
 from .segments import Segment, by_period, by_segment, weak_spots
+from .task import Task
 
 __all__ = ["Decile", "Inside", "look_inside", "make_deciles"]
 
@@ -111,7 +112,7 @@ def look_inside(
     )
 
 
-def _periods(times: pd.Series, block: IntArray, y: IntArray, queued: IntArray) -> list[Segment]:
+def _periods(times: pd.Series, block: IntArray, y: IntArray, queued: BoolArray) -> list[Segment]:
     """Return the figures of blocks in order of time, some of them together where there are many."""
     starts = times.groupby(block).min().sort_values(kind="stable")
     groups = np.array_split(starts.index.to_numpy(), min(len(starts), _MOST_PERIODS))

@@ -89,7 +89,7 @@ def boosting(size: Size) -> Estimator:
         colsample_bytree=0.5,
         reg_lambda=5.0,
         # The rare rows lie in the tails, where few bins end.
-        max_bin=1023,
+        max_bin=2047,
         random_state=size.seed,
         n_jobs=size.threads,
         deterministic=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import joblib
 from sklearn.pipeline import Pipeline
@@ -45,7 +45,7 @@ class Candidate:
     key: str
     name: str
     description: str
-    model: Pipeline
+    model: Pipeline = field(repr=False)
     effort: int
 
 
@@ -56,6 +56,9 @@ class Plan:
     candidates: list[Candidate]
     threshold: str | Objective
     remarks: list[str]
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"{c.name}: {c.description}" for c in self.candidates), *self.remarks])
 
 
 def threshold_for(objective: ObjectiveName, share: float) -> str | Objective:

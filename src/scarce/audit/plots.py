@@ -9,7 +9,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from scarce._svg import GREEN, ORANGE, PINK, RED, SKY, STYLE, to_svg
+from scarce._colours import GREEN, ORANGE, PINK, RED, SKY
+from scarce._svg import STYLE, to_svg
 from scarce._typing import Json, Keywords
 
 __all__ = ["dots_and_whiskers", "on_page", "precision_at_budget", "precision_recall"]

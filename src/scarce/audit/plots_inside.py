@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from scarce._svg import ORANGE
+from scarce._colours import ORANGE
 from scarce._typing import Json
 
 from .plots import ACCENT, INK, MUTED, PAGE_STYLE, on_page

@@ -9,12 +9,13 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from scarce._typing import BoolArray, FloatArray, IntArray
-from scarce.occlusion import contributions
 
 from .blocks import Blocks, first_of_blocks, make_units
-from .compare import Comparison
+from .compare import Comparison, scored
+from .evidence import NO_REASON, Reason, find_reasons
 from .explore import draw, inclusion_chances
-from .reasons import Usual, nearest_positives, sentences
+from .outlook import shifted
+from .reasons import Usual, nearest_positives
 from .settings import BudgetPlan
 
 __all__ = [
@@ -29,7 +30,7 @@ __all__ = [
 
 FIRST_COLUMNS = ("score", "threshold", "flagged", "probability", "expected_gain", "drawn", "chance_drawn")
 LAST_COLUMNS = ("reasons", "nearest_positives")
-OWN_COLUMNS = ("rank", "row", "outcome", *FIRST_COLUMNS, *LAST_COLUMNS)
+OWN_COLUMNS = ("rank", "row", "outcome", "learned_from", *FIRST_COLUMNS, *LAST_COLUMNS)
 
 
 def choose_rows(score: FloatArray, checks: int, period: IntArray | None, groups: IntArray | None) -> IntArray:
@@ -56,9 +57,10 @@ def choose_queue(
 ) -> tuple[IntArray, FloatArray]:
     """Return the places of the rows to check, and the chance of every row to be among them.
 
-    The rows that the score chooses come first and have the chance 1. The share `explore` of the checks, rounded, goes
-    to rows that are drawn from all others with chances in proportion to the square root of their probability. Of a
-    group that is queued by its score, other rows have no chance, and neither has any but the first row of a group.
+    In each period, the rows that the score chooses come first and have the chance 1. The share `explore` of the
+    checks, rounded, goes to rows that are drawn from all others with chances in proportion to the square root of their
+    probability. Of a group that is queued by its score, other rows have no chance, and neither has any but the first
+    row of a group.
     """
     every = choose_rows(score, budget.checks, period, groups)
     if not explore:
@@ -83,7 +85,7 @@ def choose_queue(
             drawn.append(others[draw(chance[others], seed + int(number))])
     chance[first] = 1.0
     chosen = np.concatenate([first, *drawn]).astype(np.intp)
-    return chosen, chance
+    return chosen[np.lexsort((-score[chosen], chance[chosen] < 1, block[chosen]))], chance
 
 
 def queue_of_new_rows(
@@ -97,7 +99,9 @@ def queue_of_new_rows(
     score = model.score_samples(X)
     order = np.argsort(-score, kind="stable")
     best, rest = order[:size], order[size:]
-    explained = explain_rows(model, X.iloc[best], score[best], usual, trained_on)
+    if not len(best):
+        return _decided(model, X.index[rest], score[rest])
+    explained, _ = explain_rows(model, X.iloc[best], score[best], usual, trained_on)
     return pd.concat([explained, _decided(model, X.index[rest], score[rest])]) if len(rest) else explained
 
 
@@ -107,7 +111,8 @@ def queue_of_tested_rows(
     X: pd.DataFrame,
     usual: Mapping[str, Usual],
     labelled: IntArray,
-) -> pd.DataFrame:
+    shift: float = 0.0,
+) -> tuple[pd.DataFrame, list[list[Reason]]]:
     """Rank rows of known outcome, each scored and explained by the model of the fold in which it was tested.
 
     Each block gives its share of the queue, as in the comparison; the queue is then put in order of the scores. One
@@ -115,17 +120,20 @@ def queue_of_tested_rows(
     """
     winner, folds = comparison.winner, comparison.folds
     best = winner.units.row[first_of_blocks(winner.units, comparison.blocks.budget)]
-    parts = []
+    parts: list[pd.DataFrame] = []
+    reasons: list[list[Reason]] = []
     for fold, (model, (train, _)) in enumerate(zip(winner.models, folds.splits, strict=True)):
         chosen = best[folds.fold_of_tested[best] == fold]
         if len(chosen):
             rows = X.loc[labelled[folds.tested[chosen]]]
-            part = explain_rows(model, rows, winner.score[chosen], usual, labelled[train])
-            parts.append(part.assign(probability=winner.probability[chosen]))
+            part, found = explain_rows(model, rows, winner.score[chosen], usual, labelled[train], shift)
+            parts.append(part.assign(probability=shifted(winner.probability[chosen], shift)))
+            reasons += found
     queue = pd.concat(parts)
     queue["threshold"] = threshold
     queue["flagged"] = _verdicts(queue["score"].to_numpy() > threshold)
-    return queue.sort_values("score", ascending=False, kind="stable")
+    order = np.argsort(-queue["score"].to_numpy(), kind="stable")
+    return queue.iloc[order], [reasons[place] for place in order]
 
 
 def explain_rows(
@@ -134,16 +142,17 @@ def explain_rows(
     score: FloatArray,
     usual: Mapping[str, Usual],
     trained_on: IntArray | None,
-) -> pd.DataFrame:
-    """Return scores, verdicts and reasons of some rows."""
+    shift: float = 0.0,
+) -> tuple[pd.DataFrame, list[list[Reason]]]:
+    """Return scores, verdicts and reasons of some rows; `shift` moves the log-odds of all probabilities."""
     queue = _decided(model, rows.index, score)
-    values = [column.weighted(rows[name].dtype) for name, column in usual.items()]
-    queue["reasons"] = sentences(contributions(model.score_samples, rows, values), rows, usual)
+    reasons = find_reasons(lambda X: shifted(scored(model, X)[1], shift), rows, usual)
+    queue["reasons"] = ["; ".join(reason.sentence() for reason in found) or NO_REASON for found in reasons]
     if trained_on is not None:
         near = nearest_positives(model, rows, trained_on)
         if any(near):
             queue["nearest_positives"] = near
-    return queue
+    return queue, reasons
 
 
 def _decided(model: Pipeline, index: pd.Index, score: FloatArray) -> pd.DataFrame:

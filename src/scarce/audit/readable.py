@@ -15,8 +15,8 @@ from scarce.tables import Column
 from scarce.trees import APTree, MetaAP
 from scarce.trees._engine.rules import LeafRule
 
-from .compare import Task
 from .folds import Folds
+from .task import Task
 
 __all__ = ["Readable", "Rule", "fit_readable", "readable_columns"]
 
@@ -71,6 +71,10 @@ class Readable:
     ap: float
     price: float
     sentence: str
+
+    def __str__(self) -> str:
+        lines = [f"{rule.positives:,.0f} of {rule.rows:,.0f} ({rule.share:.1%}): {rule.text}" for rule in self.rules]
+        return "\n".join([self.sentence, *lines])
 
 
 def fit_readable(task: Task, folds: Folds, columns: Sequence[Column], winner: str, winner_ap: float) -> Readable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scarce._errors import AuditError
+from scarce._moments import moments_of
 from scarce._typing import FloatArray, IntArray
-from scarce.model_selection._delayed import moments_of
-from scarce.tables import Profile
+from scarce.tables import Reading
 from scarce.tables.types import cell_text
 
 from .settings import Settings
@@ -133,18 +134,20 @@ def amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, l
     return values.where(known & ~negative, 0.0).to_numpy(), sentences
 
 
-def moments(frame: pd.DataFrame, typed: pd.DataFrame, profile: Profile, name: str) -> pd.Series:
+def moments(values: pd.Series, readings: Sequence[Reading]) -> pd.Series:
     """Return the column that orders the rows, or refuse one that cannot."""
-    kind = next(c.kind for c in profile.columns if c.name == name)
+    name, kind = values.name, next(r.kind for r in readings if r.name == values.name)
     if kind == "category":
-        example = str(frame[name].dropna().iloc[0]) if frame[name].notna().any() else ""
+        example = str(values.dropna().iloc[0]) if values.notna().any() else ""
         raise AuditError(
             f"The time column {name!r} holds cells that are neither dates nor numbers, such as {example!r}; "
             "write dates like 2024-01-31 or 2024-01-31 14:05."
         )
-    if typed[name].isna().any():
+    if kind == "number":
+        values = values.astype("float64").where(np.isfinite(values.astype("float64")))
+    if values.isna().any():
         raise AuditError(
-            f"The time column {name!r} is empty in {int(typed[name].isna().sum()):,} rows, which cannot be put in "
+            f"The time column {name!r} is empty in {int(values.isna().sum()):,} rows, which cannot be put in "
             "order; fill these cells, or test on random folds (no `time`)."
         )
-    return typed[name]
+    return values

@@ -6,124 +6,53 @@ import hashlib
 import os
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from scarce._files import sha256
-from scarce._typing import IntArray
+from scarce._typing import FloatArray, IntArray
 from scarce.datasets import make_transactions
 from scarce.profit import MenuEntry
 from scarce.profit._gains import gain_of_flagging
-from scarce.tables import Profile, Target, profile_table, read_table, read_target
+from scarce.tables import Table, gather, profile_table, read_table, read_target
 
-from .blocks import Blocks, make_blocks, make_period_blocks
-from .certificate import Certificate, certify
-from .compare import Comparison, Task, compare, scored
+from .blocks import Blocks, first_of_blocks, make_blocks, make_period_blocks
+from .certificate import certify
+from .checked import Checks, chances_of_checks
+from .compare import Comparison, compare, measure_for_all_rows, scored
+from .evidence import Reason
 from .explore import Exploration, plan_exploration
 from .folds import Folds, inner_folds, make_folds, periods_of
+from .gather import gather_evidence
+from .inside import look_inside
 from .methods import Size
 from .money import gains_of_table, precision_menu
 from .outlook import past_queues, shifted
 from .plan import Plan, make_plan
 from .promise import Promise, predict_hits
 from .queue import choose_queue, explain_rows, queue_of_tested_rows, with_table_columns
-from .readable import Readable, fit_readable
+from .readable import fit_readable
 from .reasons import Usual, summarise_columns
-from .rows import Roles, amounts, assign_roles, in_order, moments
+from .result import Audit, Source
+from .reviews import apply_reviews
+from .rows import amounts, assign_roles, in_order, moments
 from .settings import Settings, check_settings, settings_of
 from .shift import Shift, measure_shift
+from .task import Task, sample_of_negatives
 
-__all__ = ["Audit", "Settings", "Source", "audit"]
+__all__ = ["audit"]
 
 Progress = Callable[[str, int, int], None]
 
 SIMULATED_ROWS = 30_000
-
-
-@dataclass(frozen=True)
-class Source:
-    """The origin of the table."""
-
-    name: str
-    sha256: str
-    simulated: bool = False
-
-
-@dataclass
-class Audit:
-    """The result of an audit.
-
-    Attributes
-    ----------
-    settings : Settings
-    source : Source
-    target : Target
-    roles : Roles
-        Which rows were learned from, and which were ranked.
-    profile : Profile
-    plan : Plan
-        The methods that were to be compared.
-    comparison : Comparison
-        How the methods did on rows that they had not seen.
-    model : Pipeline
-        The winner, fitted on all rows whose outcome is known.
-    promise : Promise
-        The number of positives to expect in the queue.
-    shift : Shift or None
-        The difference of the rows to rank from those that were learned from; None without rows of unknown outcome.
-    readable : Readable
-        A few rules in words, and their price.
-    menu : list of MenuEntry
-        For the objective profit, what precision costs.
-    certificates : list of Certificate
-        For the objective F1, the highest F1 that families of models can have on the rows learned from.
-    exploration : Exploration or None
-        The random share of the queue.
-    queue : DataFrame
-        The rows to check, the most suspicious first.
-    usual : dict of Usual
-        The usual values of each column, against which reasons are measured.
-    task : Task
-        The labelled rows and the objective that were compared on.
-    new_rows : bool
-        Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
-    rows_to_rank : int
-        The number of rows that were ranked.
-    warnings : list of str
-    seconds : float
-    """
-
-    settings: Settings
-    source: Source
-    target: Target
-    roles: Roles
-    profile: Profile
-    plan: Plan
-    comparison: Comparison
-    model: Pipeline
-    promise: Promise
-    shift: Shift | None
-    readable: Readable
-    menu: list[MenuEntry]
-    certificates: list[Certificate]
-    exploration: Exploration | None
-    queue: pd.DataFrame
-    usual: dict[str, Usual]
-    task: Task
-    new_rows: bool
-    rows_to_rank: int
-    warnings: list[str]
-    seconds: float
-
-    @property
-    def threshold(self) -> float:
-        """The threshold of the refitted winner."""
-        return float(self.model[-1].threshold_)
+# Above so many rows methods learn from all positives and a weighted sample of the negatives.
+MOST_ROWS = 200_000
 
 
 def audit(
@@ -138,7 +67,7 @@ def audit(
     Parameters
     ----------
     table : path or DataFrame, optional
-        CSV, Parquet or a frame. Without one, simulated payments are audited.
+        CSV, Parquet, Excel or a frame. Without one, simulated payments are audited.
     target : str
         The column of outcomes: two values, empty where the outcome is unknown.
     progress : callable
@@ -152,17 +81,18 @@ def audit(
     """
     start = clock.perf_counter()
     settings = settings_of({"target": target, **options})
-    frame, source = _open(table)
-    if source.simulated:
+    if table is None:
         settings = replace(
             settings,
             target=settings.target or "fraud",
             amount=settings.amount or "amount",
             time=settings.time or "date",
         )
-    check_settings(settings, frame)
+    check_settings(settings)
+    progress("Reading the table", 0, 1)
+    opened, source = _open(table, settings)
     progress("Reading the columns", 0, 1)
-    result = _Run(settings, source, frame, progress).audit()
+    result = _Run(settings, source, opened, progress).audit()
     result.seconds = clock.perf_counter() - start
     return result
 
@@ -170,8 +100,9 @@ def audit(
 class _Run:
     """The stages of one audit, each of which sets what the next ones need."""
 
-    def __init__(self, settings: Settings, source: Source, frame: pd.DataFrame, progress: Progress) -> None:
-        self.settings, self.source, self.frame, self.progress = settings, source, frame, progress
+    def __init__(self, settings: Settings, source: Source, table: Table, progress: Progress) -> None:
+        self.settings, self.source, self.progress = settings, source, progress
+        self.table, self.frame = table, table.frame
         self.warnings: list[str] = []
         self.shift: Shift | None = None
         self.exploration: Exploration | None = None
@@ -187,7 +118,28 @@ class _Run:
         model = task.fit(comparison.winner.candidate.model)
         spent("Finding reasons", self.final)
         usual = summarise_columns(task.X, self.profile.features)
-        queue, promise = self.make_queue(comparison, model, usual)
+        queue, promise, reasons = self.make_queue(comparison, model, usual)
+        evidence = gather_evidence(
+            queue,
+            reasons,
+            self.frame,
+            self.X,
+            self.y,
+            self.profile.features,
+            entities=self.entities,
+            amount=self.amount,
+            folds=inner_folds(task.y, folds),
+            seed=self.settings.seed,
+            time=self.settings.time,
+        )
+        inside = look_inside(
+            comparison,
+            task,
+            self.profile.features,
+            usual,
+            lambda X: shifted(scored(model, X)[1], promise.shift),
+            None if self.times is None else self.times.iloc[self.labelled],
+        )
         winner = comparison.winner
         readable = fit_readable(
             task, folds, self.profile.features, winner.candidate.name, winner.figures["ap"].estimate
@@ -203,6 +155,8 @@ class _Run:
             comparison=comparison,
             model=model,
             promise=promise,
+            evidence=evidence,
+            inside=inside,
             shift=self.shift,
             readable=readable,
             menu=self.make_menu(comparison, task),
@@ -213,26 +167,42 @@ class _Run:
             task=task,
             new_rows=bool(len(self.new)),
             rows_to_rank=self.rows_to_rank,
+            checks=self.weigh_checks(comparison, task),
+            frame=self.frame,
+            readings=self.table.readings,
             warnings=self.warnings,
             seconds=0.0,
         )
 
+    @property
+    def entities(self) -> list[str]:
+        """The columns that name someone or something in several rows."""
+        repeated = [c.name for c in self.profile.columns if c.role == "identifier" and 1 < c.distinct < len(self.frame)]
+        return list(dict.fromkeys([*repeated, *filter(None, [self.settings.distinct])]))
+
     def read(self) -> None:
         """Type the columns, and find out which rows are learned from and which are ranked."""
         settings, frame = self.settings, self.frame
-        self.target = read_target(frame, str(settings.target), settings.positive)
+        self.target, (amount, about_amounts), self.times = gather(
+            lambda: read_target(frame, str(settings.target), settings.positive),
+            lambda: amounts(frame, settings.amount),
+            lambda: None if settings.time is None else moments(frame[settings.time], self.table.readings),
+        )
+        if settings.reviews is not None:
+            frame, sentences = apply_reviews(frame, self.target, read_table(settings.reviews).frame)
+            self.frame, self.warnings = frame, sentences
+            self.target = read_target(frame, str(settings.target), self.target.positive)
         self.roles = assign_roles(frame, self.target.y, settings)
         y = self.roles.y
         rule = settings.rank_rule
         of_roles = [name for name in (rule[0] if rule else None, settings.checked) if name is not None]
         drop = [*settings.drop, *(name for name in of_roles if name not in settings.keep)]
-        amount, about_amounts = amounts(frame, settings.amount)
         self.profile, typed = profile_table(
-            frame, str(settings.target), y, time=settings.time, keep=settings.keep, drop=drop
+            self.table, str(settings.target), y, time=settings.time, keep=settings.keep, drop=drop
         )
         gains, about_gains = gains_of_table(settings, typed, amount)
-        self.warnings += [*self.profile.warnings, *about_amounts, *about_gains, *self.roles.assumed]
-        self.times = None if settings.time is None else moments(frame, typed, self.profile, settings.time)
+        notes = [*self.table.notes, *about_amounts, *about_gains, *self.roles.assumed]
+        self.warnings += [*self.profile.warnings, *notes]
         order = in_order(typed, y, self.times)
         self.labelled, self.new = order[y[order] >= 0], order[self.roles.to_rank[order]]
         self.X = typed[[c.name for c in self.profile.features]]
@@ -253,16 +223,15 @@ class _Run:
         new = len(self.new) > 0
         self.rows_to_rank = len(self.new) if new else len(folds.tested)
         checks = self.budget.checks
+        to_rank = self.new if new else labelled[folds.tested]
+        self.size, self.most = self.checks_of(to_rank)
         if self.period is not None:
-            to_rank = self.period[self.new if new else labelled[folds.tested]]
-            rows_of_periods = np.unique(to_rank, return_counts=True)[1]
-            blocks = make_period_blocks(
-                folds, self.period[labelled], checks, len(rows_of_periods) if new else 1, str(self.budget.period)
-            )
-            self.size = int(np.minimum(rows_of_periods, checks).sum())
+            periods = len(np.unique(self.period[to_rank])) if new else 1
+            blocks = make_period_blocks(folds, self.period[labelled], checks, periods, str(self.budget.period))
         else:
-            self.size = min(checks, self.rows_to_rank)
-            blocks = make_blocks(folds, self.rows_to_rank, self.size)
+            checks = min(checks, self.rows_to_rank)
+            blocks = make_blocks(folds, self.rows_to_rank, checks)
+        folds, blocks, weight = self.sample_tested(y, folds, blocks)
         task = Task(
             self.X.iloc[labelled],
             y,
@@ -270,14 +239,46 @@ class _Run:
             amount=None if self.amount is None else self.amount[labelled],
             gains=None if self.gains is None else self.gains[labelled],
             groups=None if self.groups is None else self.groups[labelled],
+            weight=weight,
+            sample=settings.sample or MOST_ROWS,
             left_out=self.figures_left_out(),
             seed=settings.seed,
         )
         return task, folds, blocks
 
+    def checks_of(self, rows: IntArray) -> tuple[int, int]:
+        """Return how many checks the budget allows for some rows, and how many would be enough for all of them."""
+        unit = rows if self.groups is None else self.groups[rows]
+        period = np.zeros(len(rows), dtype=np.intp) if self.period is None else self.period[rows]
+        pairs = np.unique(np.column_stack((period, unit)), axis=0)
+        of_period = np.unique(pairs[:, 0], return_counts=True)[1]
+        return int(np.minimum(of_period, self.budget.checks).sum()), len(pairs)
+
+    def sample_tested(
+        self, y: NDArray[np.int64], folds: Folds, blocks: Blocks
+    ) -> tuple[Folds, Blocks, FloatArray | None]:
+        """Test on all positives and a weighted sample of the negatives, where there are very many rows."""
+        most = self.settings.sample or MOST_ROWS
+        tested = folds.tested
+        if len(y) > most:
+            self.warnings.append(
+                f"The table has {len(y):,} rows of known outcome. Every method learned from all positives and a sample "
+                f"of the negatives, {most:,} rows at most, in which each negative stands for several; figures and "
+                "thresholds are weighted back to the whole."
+            )
+        if len(tested) <= most:
+            return folds, blocks, None
+        kept, weights = sample_of_negatives(np.arange(len(tested)), y[tested], most, self.settings.seed)
+        part = folds.fold_of_tested[kept]
+        splits = [(train, tested[kept[part == number]]) for number, (train, _) in enumerate(folds.splits)]
+        weight = np.ones(len(y))
+        weight[tested[kept]] = weights
+        sampled = replace(blocks, block=blocks.block[kept])
+        return replace(folds, splits=splits), sampled, weight
+
     def figures_left_out(self) -> tuple[str, ...]:
         """Leave the figures within the budget out where the budget is enough for every row."""
-        if self.size < self.rows_to_rank:
+        if self.size < self.most:
             return ()
         words = "the budget of " + str(self.budget)
         self.warnings.append(
@@ -315,7 +316,7 @@ class _Run:
 
     def make_queue(
         self, comparison: Comparison, model: Pipeline, usual: dict[str, Usual]
-    ) -> tuple[pd.DataFrame, Promise]:
+    ) -> tuple[pd.DataFrame, Promise, list[list[Reason]]]:
         settings = self.settings
         shown = list(
             dict.fromkeys(
@@ -324,10 +325,13 @@ class _Run:
         )
         if not len(self.new):
             threshold = float(model[-1].threshold_)
-            queue = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled)
-            promise = predict_hits(queue["probability"].to_numpy(), past_queues(comparison))
-            queue["probability"] = shifted(queue["probability"].to_numpy(), promise.shift)
-            return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise
+            units = comparison.winner.units
+            best = units.row[first_of_blocks(units, comparison.blocks.budget)]
+            promise = predict_hits(comparison.winner.probability[best], past_queues(comparison))
+            queue, reasons = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled, promise.shift)
+            if settings.explore:
+                self.warnings.append("No row was drawn at random, because every outcome is known already.")
+            return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise, reasons
         rows = self.X.iloc[self.new]
         gains = None if self.gains is None else self.gains[self.new]
         score, own, flagged = scored(model, rows, gains)
@@ -346,7 +350,7 @@ class _Run:
         by_score = chance[chosen] == 1
         promise = predict_hits(own[chosen], past_queues(comparison))
         probability = shifted(own, promise.shift)
-        queue = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled)
+        queue, reasons = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled, promise.shift)
         queue["flagged"] = ["yes" if is_flagged else "no" for is_flagged in flagged[chosen]]
         queue["probability"] = probability[chosen]
         if gains is not None:
@@ -356,7 +360,20 @@ class _Run:
             self.exploration = plan_exploration(probability[rest], chance[rest], self.budget.period)
             queue["drawn"] = np.where(by_score, "by score", "at random")
             queue["chance_drawn"] = chance[chosen]
-        return with_table_columns(queue, self.frame, shown), promise
+        return with_table_columns(queue, self.frame, shown), promise, reasons
+
+    def weigh_checks(self, comparison: Comparison, task: Task) -> Checks | None:
+        """Add the figures for all rows, where only some were ever checked."""
+        if self.roles.checked is None:
+            return None
+        possible = np.flatnonzero(~self.roles.to_rank) if self.settings.rank else np.arange(len(self.y))
+        checks = chances_of_checks(
+            self.X.iloc[possible], self.roles.checked[possible], self.profile.features, self.settings.seed
+        )
+        chance = np.ones(len(self.y))
+        chance[possible] = checks.chance
+        measure_for_all_rows(comparison, task, chance[self.labelled])
+        return checks
 
     def make_menu(self, comparison: Comparison, task: Task) -> list[MenuEntry]:
         if task.gains is None:
@@ -365,15 +382,13 @@ class _Run:
         return precision_menu(comparison.winner.probability, task.y[tested], task.gains[tested], task.weights(tested))
 
 
-def _open(table: str | os.PathLike[str] | pd.DataFrame | None) -> tuple[pd.DataFrame, Source]:
-    if table is None:
-        frame = make_transactions(SIMULATED_ROWS, seed=0).frame
-        return frame, Source("simulated payments", _hash_of(frame), simulated=True)
-    if isinstance(table, pd.DataFrame):
-        frame = table.reset_index(drop=True)
-        frame.columns = frame.columns.map(str)
-        return frame, Source("the table", _hash_of(frame))
-    return read_table(table), Source(Path(table).name, sha256(table))
+def _open(table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings) -> tuple[Table, Source]:
+    how: Any = {"types": settings.types, "drop": settings.drop, "needs": settings.needs}
+    if table is None or isinstance(table, pd.DataFrame):
+        frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
+        name = "simulated payments" if table is None else "the table"
+        return Table.from_frame(frame, **how), Source(name, _hash_of(frame), simulated=table is None)
+    return read_table(table, **how), Source(Path(table).name, sha256(table), path=str(Path(table).resolve()))
 
 
 def _hash_of(frame: pd.DataFrame) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from scarce._errors import AuditError
-from scarce.tables import require_columns
+from scarce.tables import Kind
 
 __all__ = ["OBJECTIVES", "BudgetPlan", "ObjectiveName", "Settings", "check_settings", "settings_of"]
 
 ObjectiveName = Literal["ap", "f1", "gmean", "budget", "profit"]
 OBJECTIVES: tuple[ObjectiveName, ...] = ("ap", "f1", "gmean", "budget", "profit")
 PERIODS = {"day": "D", "week": "W", "month": "M"}
+_COLUMN_OPTIONS = ("amount", "time", "distinct", "checked", "keep", "drop")
 _BUDGET = re.compile(rf"\s*(\d[\d,_]*)\s*(?:/\s*({'|'.join(PERIODS)}))?\s*")
 
 
@@ -81,6 +81,8 @@ class Settings:
         The number of rows above which methods learn from all positives and a weighted sample of negatives.
     keep, drop : sequences of str
         Columns to learn from, or not, whatever the profile finds.
+    types : mapping of str, optional
+        The kind of some columns, "number", "category" or "date", whatever their cells look like.
     seed : int
         The same seed gives the same queue.
     """
@@ -106,6 +108,7 @@ class Settings:
     sample: int | None = None
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    types: Mapping[str, Kind] = field(default_factory=dict)
     seed: int = 0
 
     @property
@@ -130,27 +133,54 @@ class Settings:
             raise AuditError(f"`rank` names a column and its value, such as week=2024-09; it was {self.rank!r}.")
         return column.strip(), value.strip()
 
+    @property
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """The columns that the table must have, by the option that names them."""
+        rule = self.rank_rule
+        found = {
+            name: given if isinstance(given, tuple) else (given,) if given else ()
+            for name in _COLUMN_OPTIONS
+            for given in [getattr(self, name)]
+        }
+        return {"target": (str(self.target),), "rank": (rule[0],) if rule else (), **found}
+
 
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """Return the settings of options by name, with sequences as tuples."""
-    names = [field.name for field in fields(Settings)]
+    names = [option.name for option in fields(Settings)]
     unknown = [name for name in options if name not in names]
     if unknown:
         raise AuditError(f"An audit has no option {unknown[0]!r}; it has {', '.join(names)}.")
     several = {"methods", "keep", "drop"}
+    if isinstance(options.get("methods"), str):
+        options = {**options, "methods": [name.strip() for name in options["methods"].split(",") if name.strip()]}
     given: dict[str, Any] = {name: tuple(value or ()) if name in several else value for name, value in options.items()}
     if isinstance(given.get("gains"), Mapping):
         given["gains"] = dict(given["gains"])
+    given["types"] = dict(given.get("types") or {})
+    if isinstance(given.get("explore"), str):
+        given["explore"] = _share(given["explore"])
     return Settings(**given)
 
 
-def check_settings(settings: Settings, frame: pd.DataFrame) -> None:
-    """Refuse options that contradict each other or the table, each with a sentence."""
+def _share(text: str) -> float:
+    """Return a share that was written like 5% or 0.05."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        if rest:
+            raise ValueError
+        return float(number) / (100 if percent else 1)
+    except ValueError as error:
+        raise AuditError(f"`explore` is a share of the queue such as 5%; it was {text!r}.") from error
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse options that contradict each other, each with a sentence."""
     if settings.target is None:
         raise AuditError("Name the column of outcomes (`target`).")
     if settings.objective not in OBJECTIVES:
         raise AuditError(f"`objective` is one of {', '.join(OBJECTIVES)}; it was {settings.objective!r}.")
-    _check_columns(settings, frame)
+    _check_columns(settings)
     _check_budget(settings)
     _check_money(settings)
     if settings.delay is not None and settings.time is None:
@@ -172,18 +202,10 @@ def check_settings(settings: Settings, frame: pd.DataFrame) -> None:
         )
 
 
-def _check_columns(settings: Settings, frame: pd.DataFrame) -> None:
-    require_columns(frame, [str(settings.target)], "target")
-    rule = settings.rank_rule
-    if rule is not None:
-        require_columns(frame, [rule[0]], "rank")
-    for option in ("amount", "time", "distinct", "checked", "keep", "drop"):
-        given = getattr(settings, option)
-        names: Sequence[str] = given if isinstance(given, tuple) else [given] if given else []
-        for name in names:
-            require_columns(frame, [name], option)
-            if name == settings.target:
-                raise AuditError(f"`{option}` names the target column {name!r}; name another column.")
+def _check_columns(settings: Settings) -> None:
+    for option, names in settings.needs.items():
+        if option in _COLUMN_OPTIONS and settings.target in names:
+            raise AuditError(f"`{option}` names the target column {settings.target!r}; name another column.")
 
 
 def _check_budget(settings: Settings) -> None:

@@ -80,6 +80,9 @@ class Shift:
     differs: bool = False
     sentence: str = ""
 
+    def __str__(self) -> str:
+        return self.sentence
+
 
 def measure_shift(
     old: pd.DataFrame,

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from scarce._sklearn import Interval, StrOptions
@@ -78,6 +77,9 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         that it means the same in every currency.
     colsample_bytree : float, default=0.5
         Share of the features that each tree may use.
+    max_bin : int, default=2047
+        Maximum number of intervals of a feature, whose ends are the thresholds that splits can have. With few positives
+        LightGBM's own 255 are too coarse; more than 2047 take longer and gain little.
     n_iter_no_change : int, optional
         Stop when this number of trees in a row has not raised the profit on `validation_fraction` of the rows; the
         number of trees found is then grown on all rows.
@@ -157,6 +159,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         min_child_samples: int = 20,
         reg_lambda: float = 5.0,
         colsample_bytree: float = 0.5,
+        max_bin: int = 2047,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         random_state: RandomState = None,
@@ -173,6 +176,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self.min_child_samples = min_child_samples
         self.reg_lambda = reg_lambda
         self.colsample_bytree = colsample_bytree
+        self.max_bin = max_bin
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.random_state = random_state
@@ -232,10 +236,8 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         return start
 
     def _best_number_of_trees(self, X: Rows, y: IntArray, weight: FloatArray, patience: int) -> int:
-        if np.bincount(y).min() < 2:
-            raise ValueError("Early stopping sets rows aside, and needs at least two rows of each class.")
-        size = max(2, round(self.validation_fraction * len(y)))  # at least one row of each class
-        train, aside = train_test_split(np.arange(len(y)), test_size=size, stratify=y, random_state=self.random_state)
+        n_aside = round(self.validation_fraction * len(y))
+        train, aside = self._set_aside(y, n_aside, self.random_state, "Early stopping", "set n_iter_no_change=None")
         X_aside, gains = X[aside], self._gains
         worth = weight[aside] * gain_of_flagging(gains[aside], y[aside])
         derivatives, start = self._to_descend(y[train], gains[train], weight[train])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._honest import fewest_groups
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import Calibration, FloatArray, IntArray, Keywords, Label, Threshold
 from scarce.base import RareEventClassifier
@@ -143,6 +144,7 @@ class ME2(RareEventClassifier):
         "combine": [StrOptions({"mean", "nearest", "any"})],
         "n_jobs": [Integral, None],
     }
+    _largest_value = 1e70  # it takes products of squares
 
     def __init__(
         self,
@@ -175,16 +177,21 @@ class ME2(RareEventClassifier):
         self._negative_rows = np.flatnonzero(y == 0)
         p = len(self.center_rows_)
         self.mu_, self.lam_ = np.full(p, float(self.mu)), np.full(p, float(self.lam))
-        if self.tune is not None and min(p, len(self._negative_rows)) >= 2:
+        groups = self._metadata.groups
+        fewest = min(p, len(self._negative_rows)) if groups is None else fewest_groups(y, groups)
+        if self.tune is not None and fewest >= 2:
+            by_score = self.combine == "mean" and self.tune == "global"
+            folds = split(X, y, min(5, fewest) if by_score else 2, groups)
+            splits = self._check_splits(list(folds), y)
             shared: Keywords = {"n_local": self.n_local, "beta": self.beta, "n_jobs": self.n_jobs}
-            if self.combine == "mean" and self.tune == "global":
+            if by_score:
                 self.mu_[:], self.lam_[:], self._tuned_threshold = best_pair_by_score(
-                    X, y, sample_weight, n_candidates=_ASKED["mean"], n_near=_NEAR, **shared
+                    X, y, sample_weight, splits, n_candidates=_ASKED["mean"], n_near=_NEAR, **shared
                 )
             else:
                 asked = 1 if self.combine == "mean" else _ASKED[self.combine]
                 self.mu_, self.lam_ = best_pairs_by_rule(
-                    X, y, sample_weight, n_candidates=asked, per_center=self.tune == "per_center", **shared
+                    X, y, sample_weight, splits, n_candidates=asked, per_center=self.tune == "per_center", **shared
                 )
         self._ellipsoids = self._around(X[self.center_rows_], X[self._negative_rows], self.mu_, self.lam_)
 

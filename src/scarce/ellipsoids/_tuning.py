@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, Fold, IntArray
 from scarce.ellipsoids._ellipsoids import answers_of_pairs
 from scarce.objectives import FBeta
 
@@ -22,8 +22,14 @@ COARSE_MU_GRID = (0.75, 2.0, 10.0)
 COARSE_LAM_GRID = (1e0, 1e-1, 1e-2, 1e-3, 1e-4)
 
 
-def split(X: FloatArray, y: IntArray, n_folds: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the training and test rows of stratified folds, which do not depend on the order of the rows."""
+def split(X: FloatArray, y: IntArray, n_folds: int, groups: IntArray | None = None) -> Iterator[Fold]:
+    """Yield the training and test rows of stratified folds, which do not depend on the order of the rows.
+
+    Rows of one group are on the same side.
+    """
+    if groups is not None:
+        yield from StratifiedGroupKFold(n_folds, shuffle=True, random_state=0).split(X, y, groups)
+        return
     direction = np.random.default_rng(0).normal(size=X.shape[1])
     order = np.lexsort((y, np.einsum("ij,j->i", X, direction)))
     for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=0).split(order, y[order]):
@@ -34,6 +40,7 @@ def best_pair_by_score(
     X: FloatArray,
     y: IntArray,
     weight: FloatArray | None,
+    splits: Sequence[Fold],
     *,
     n_local: int,
     n_candidates: int,
@@ -41,10 +48,10 @@ def best_pair_by_score(
     beta: float,
     n_jobs: int | None,
 ) -> tuple[float, float, float]:
-    """Return the mu and lam whose scores in five-fold cross-validation have the highest F_beta, and the threshold."""
+    """Return the mu and lam whose cross-validated scores have the highest F_beta, and the threshold."""
     mu, lam = _pairs(COARSE_MU_GRID, COARSE_LAM_GRID)
     scores = np.empty((len(mu), len(y)))
-    for train, test in split(X, y, min(5, int(np.bincount(y).min()))):
+    for train, test in splits:
         positives, negatives = X[train[y[train] == 1]], X[train[y[train] == 0]]
         answers, _ = answers_of_pairs(X[test], positives, negatives, n_local, n_candidates, mu, lam, n_near, n_jobs)
         scores[:, test] = answers.mean(axis=2)
@@ -57,6 +64,7 @@ def best_pairs_by_rule(
     X: FloatArray,
     y: IntArray,
     weight: FloatArray | None,
+    splits: Sequence[Fold],
     *,
     n_local: int,
     n_candidates: int,
@@ -64,7 +72,7 @@ def best_pairs_by_rule(
     per_center: bool,
     n_jobs: int | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mu and lam of each positive row with which the thesis's rule has the highest F_beta in two folds.
+    """Return the mu and lam of each positive row with which the thesis's rule has the highest F_beta in two splits.
 
     Every positive row is a centre in one fold, with half of the negatives, and answers for the rows of the other.
     For one pair for all, all answers count together. With one for each, TP and FP are sums over the ellipsoids,
@@ -76,7 +84,7 @@ def best_pairs_by_rule(
     place = np.cumsum(y) - 1  # of a positive row among the positive rows
     tp, fp = np.zeros(len(mu)), np.zeros(len(mu))
     own_tp, own_fp = np.zeros((y.sum(), len(mu))), np.zeros((y.sum(), len(mu)))
-    for train, test in split(X, y, 2):
+    for train, test in splits:
         positives, negatives = train[y[train] == 1], train[y[train] == 0]
         positive, candidates = answers_of_pairs(
             X[test], X[positives], X[negatives], n_local, n_candidates, mu, lam, 0, n_jobs

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
 from scarce._typing import CV, Estimator, FloatArray, Fold, IntArray, Label, Rows, Threshold
 from scarce.base import RareEventClassifier
@@ -257,13 +258,7 @@ class ConeClassifier(ClassifierWrapper):
         return [Part(train, test, keep=False) for train, test in self._split(y, self._own_cv)]
 
     def _fewest(self, y: IntArray) -> int:
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"validation={self.validation!r} needs at least two rows of each class, one to fit on and one to judge "
-                'by. Give more rows, or set validation="train".'
-            )
-        return fewest
+        return fewest_of_a_class(y, f"validation={self.validation!r}", 'set validation="train"')
 
     def _check_parts(self, parts: list[Part], y: IntArray, weight: FloatArray | None) -> None:
         weight = np.ones(len(y)) if weight is None else weight

@@ -13,6 +13,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from scarce._sweep import gains_at
 from scarce._typing import Estimator, GainsLike, Label, MatrixLike
 from scarce.metrics._decisions import gmean_score, profit_score
 from scarce.metrics._ranking import precision_at_k, recall_at_k, value_at_k
@@ -88,7 +89,7 @@ class ProfitScorer:
                 "cross_validate or gains=gains to the fit of a search."
             )
         # The scorer sees the rows as they came, before any step of a pipeline: the place to evaluate Gains.
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         return profit_score(y_true, predict_for_profit(estimator, X, table), table, pos_label=self.pos_label)
 
     def get_metadata_routing(self) -> MetadataRequest:

@@ -39,7 +39,7 @@ class CCNND(StreamProbabilities):
         The maximum number of rows kept per class, the latest ones. A class that has no more than that loses none,
         however many rows of other classes arrive. None keeps all.
     n_jobs : int, default=None
-        Threads for scoring.
+        Threads for scoring, and for the first rows of a class.
     threshold : "default", str, Objective or float, default="default"
         "default" is the rule above, 0 or a number next to it.
     calibration : {"auto", "honest"} or None, default="auto"
@@ -231,7 +231,8 @@ class CCNND(StreamProbabilities):
 
     def _add(self, X: NDArray, code: IntArray, weight: FloatArray | None) -> None:
         number = self._arrived + np.arange(len(X))
-        self._stored.add(X, code, number, np.ones(len(X)) if weight is None else weight, self.max_per_class)
+        weight = np.ones(len(X)) if weight is None else weight
+        self._stored.add(X, code, number, weight, self.max_per_class, self.n_jobs)
         self._arrived += len(X)
         self._count(np.bincount(code, minlength=len(self.classes_)))
 

@@ -13,6 +13,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import Calibration, FloatArray, IntArray, Label, Number, Threshold
 from scarce.base import RareEventClassifier
@@ -103,6 +104,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         "temper": ["boolean"],
     }
     _multi_class = True
+    _largest_value = 1e150  # it takes squares
 
     def __init__(
         self,
@@ -162,12 +164,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         return softmax(sums, axis=1) if sums.shape[1] > 2 else sums[:, 1] - sums[:, 0]
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing a threshold for {self!r} needs at least two rows of each class, since a row is scored with "
-                "densities that were learned without it. Give more rows, or the threshold as a number."
-            )
+        fewest = fewest_of_a_class(y, f"Choosing a threshold for {self!r}", "the threshold as a number")
         distance, number = nearest_by_class(self.index_, X, min(self._k, len(X) - 1), skip=np.arange(len(X)))
         scores = np.empty(len(y) if len(self.classes_) == 2 else (len(y), len(self.classes_)))
         # Folds by contents, not by position: scores must not depend on the order of the rows.

@@ -56,16 +56,20 @@ class FixedRadius(RareEventClassifier):
     _fallback_on_ties: ClassVar[bool] = False
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
-        self.index_ = ClassIndex("euclidean").fit(X, y)
         tiles = RowTiles(X, y)
         with np.errstate(over="ignore", invalid="ignore"):
             spread = tiles.root_mean_square_distance()
         if not np.isfinite(spread):
             raise ValueError("The squared distances between rows are too large for a number. Scale the features of X.")
         # Rows this close are taken for the same. The floor keeps the reciprocal of the square a number.
+        self._sizes = tiles.class_sizes
         self._zero2 = max((SAME * spread) ** 2, 1e-280)
         self.radius_, self.radius_error_ = self._find_radius(tiles, spread)
         self._keep(tiles)
+
+    @abstractmethod
+    def _keep(self, tiles: RowTiles) -> None:
+        """Keep what scores need of the training rows."""
 
     def _find_radius(self, tiles: RowTiles, spread: float) -> tuple[float, float]:
         if self.radius == "rms":
@@ -75,9 +79,6 @@ class FixedRadius(RareEventClassifier):
         mean, error = (tiles.mean_distance(), 0.0) if tiles.n_rows <= _EXACT_ROWS else tiles.sampled_mean_distance()
         return (mean / 2, error / 2) if self.radius == "half_mean" else (mean, error)
 
-    def _keep(self, tiles: RowTiles) -> None:
-        self._tiles = tiles
-
     @property
     def _inner_radius(self) -> float:
         """The radius less rounding, since a row on the circle is outside."""
@@ -86,8 +87,7 @@ class FixedRadius(RareEventClassifier):
     @property
     def _precedence(self) -> IntArray:
         """The classes in the order in which they win ties: the negative of two, the largest of more."""
-        sizes = self.index_.class_sizes
-        return np.arange(2) if len(sizes) == 2 else np.argsort(-sizes, kind="stable")
+        return np.arange(2) if len(self._sizes) == 2 else np.argsort(-self._sizes, kind="stable")
 
     @abstractmethod
     def _inside(self, X: NDArray, skip: IntArray | None) -> Inside:
@@ -108,7 +108,7 @@ class FixedRadius(RareEventClassifier):
 
     def _judge(self, inside: Inside) -> FloatArray:
         """Return the share of each class in the support, or of the positive of two, with the rule's own winner."""
-        n_classes = len(self.index_.class_sizes)
+        n_classes = len(self._sizes)
         closeness = _shares(1 / np.maximum(inside.nearest, self._zero2))
         share = _shares(inside.support)
         empty = ~inside.support.any(axis=1)
@@ -134,7 +134,7 @@ class FixedRadius(RareEventClassifier):
         return np.where(winner == 1, np.maximum(score[:, 1], np.nextafter(0.5, 1)), np.minimum(score[:, 1], 0.5))
 
     def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
-        inside, sizes = self._inside(X, None), self.index_.class_sizes
+        inside, sizes = self._inside(X, None), self._sizes
         total = inside.support.sum(axis=1, keepdims=True)
         # The nearest row of each class where none is inside.
         votes = np.where(total > 0, inside.votes, 1).astype(np.intp)
@@ -181,6 +181,14 @@ class AllInside(FixedRadius):
         self.threshold = threshold
         self.calibration = calibration
         self.pos_label = pos_label
+
+    @property
+    def index_(self) -> ClassIndex:
+        """The training rows by class."""
+        return self._tiles.index
+
+    def _keep(self, tiles: RowTiles) -> None:
+        self._tiles = tiles
 
     def _measure(self, X: NDArray, skip: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._tiles.forces(X, self._inner_radius**2, self._zero2, skip)

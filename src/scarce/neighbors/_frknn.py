@@ -70,6 +70,8 @@ class FRKNN(FixedRadius):
 
     _deciders = "nearest training rows within"
 
+    _largest_value = 1e150  # it takes squares
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -92,7 +94,7 @@ class FRKNN(FixedRadius):
         super()._fit(X, y, sample_weight)
 
     def _keep(self, tiles: RowTiles) -> None:
-        """Keep nothing: the index finds the nearest rows."""
+        self.index_ = tiles.index
 
     def _inside(self, X: NDArray, skip: IntArray | None) -> Inside:
         k, codes = self._k, range(len(self.index_.class_sizes))

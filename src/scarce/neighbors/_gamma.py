@@ -13,9 +13,23 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import Calibration, Estimator, FloatArray, IntArray, Keywords, Label, Metric, Number, Threshold
+from scarce._typing import (
+    Calibration,
+    Estimator,
+    FloatArray,
+    IntArray,
+    Keywords,
+    Label,
+    Labels,
+    MatrixLike,
+    Metric,
+    Number,
+    Threshold,
+)
 from scarce.base import RareEventClassifier
 from scarce.explanation import Explanation
 from scarce.neighbors._base import (
@@ -26,6 +40,7 @@ from scarce.neighbors._base import (
     contrast,
     differences,
     explain_near,
+    labels_by_code,
     ratio_effects,
     voters,
 )
@@ -34,17 +49,20 @@ from scarce.neighbors._search import (
     ClassIndex,
     TransformedIndex,
     best_gammas,
-    lazy_f1_threshold,
+    kth_distance_of_some,
+    lazy_f_threshold,
     merge_by_class,
     precedence,
     vote_scores,
 )
+from scarce.objectives import FBeta, Objective
 
 __all__ = ["GammaKNN"]
 
 
-# Of how many negative rows one is searched for a first bound on the scores.
-_SOME = 8
+# A ratio of distances is above or below another for sure if they differ by this share, for scores that are not as good
+# as 1, where a share of 1 - score matters.
+_SURE, _NEARLY_ONE = 1e-9, 0.999
 
 
 class GammaKNN(RareEventClassifier):
@@ -74,8 +92,13 @@ class GammaKNN(RareEventClassifier):
         Any metric of scikit-learn's ``NearestNeighbors``.
     p : float, default=2
         The power of the Minkowski metric.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        The search engine. All are exact.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "ivf"}, default="auto"
+        The search engine. All are exact but "ivf", which is for a hundred thousand rows and more: it looks for the
+        nearest rows of the largest class in the nearest cells only (an inverted file) and searches the other classes
+        exactly. It is for Euclidean distances, and its cells are made by faiss, of ``scarce[ann]``.
+    recall : float, default=0.99
+        For "ivf", the share of rows whose `n_neighbors`-th distance is to be right. As many cells are looked into as
+        that takes on a sample of the training rows; `recall_` is measured on another sample.
     n_jobs : int, default=None
         Threads of a tree search. The brute-force search takes all cores.
     metric_transform : transformer or None, default=None
@@ -94,6 +117,8 @@ class GammaKNN(RareEventClassifier):
         The γ in use. With more than two classes, that of each class: 1 for the largest.
     index_ : ClassIndex
         The training rows by class.
+    recall_ : float
+        The share of right distances to the largest class; 1 for exact searches.
     metric_transform_ : transformer
         The fitted transformer, if there is one.
 
@@ -142,6 +167,7 @@ class GammaKNN(RareEventClassifier):
     _multi_class = True
     metric_transform: Estimator = None  # for the special cases among the subclasses, which have no such parameter
     _transformed: ClassVar[tuple[int, ...]] = (1,)  # the classes to which metric_transform applies
+    _known_scores: FloatArray | None = None  # honest scores, NaN where not known; kept for as long as it learns
     _score_is_ratio = True  # so the share is d⁻ / (d⁻ + γ d⁺)
 
     def __init__(
@@ -155,6 +181,7 @@ class GammaKNN(RareEventClassifier):
         metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
         metric_transform: Estimator = None,
         calibration: Calibration = "auto",
@@ -168,6 +195,7 @@ class GammaKNN(RareEventClassifier):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.metric_transform = metric_transform
         self.calibration = calibration
@@ -178,12 +206,14 @@ class GammaKNN(RareEventClassifier):
             raise ValueError(
                 f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
-        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
+        k = voters(self.n_neighbors, len(X))
+        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
+        self.recall_ = plain.recall_
         self.index_: ClassIndex | TransformedIndex = plain
         if self.metric_transform is not None:
             self.metric_transform_ = self._learn_metric(X, y)
             self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
-        self._k = voters(self.n_neighbors, len(X))
+        self._k = k
         if len(self.index_.class_sizes) > 2:
             self._fit_multi_class(X, y, sample_weight)
         elif self.index_.class_sizes[1] < self._positive_order:
@@ -225,6 +255,20 @@ class GammaKNN(RareEventClassifier):
             return vote_scores(self._plain, X, self._k, self._gammas, self.tie)
         return self._ratio(self.index_, X, None)
 
+    def predict(self, X: MatrixLike) -> Labels:
+        """Return the class of each row."""
+        check_is_fitted(self)
+        threshold = self.threshold_
+        if threshold is None or not 0 < threshold <= _NEARLY_ONE or self.metric_transform is not None:
+            return super().predict(X)
+        X = self._check_X(X, reset=False)
+        positive = self._plain.kth_distance(X, 1, self._positive_order)
+        # Which side of γ d⁺ the negative distance is on decides; next to it, the score that rounding gives.
+        edge = threshold / (1 - threshold) * positive
+        about = edge * (1 - _SURE), edge * (1 + _SURE)
+        negative = self._plain.kth_distance(X, 0, self._negative_order, None, *about)
+        return labels_by_code(self)[(bounded_ratio(negative, positive) > threshold).astype(np.intp)]
+
     @property
     def _leaves_one_out(self) -> bool:
         return self.metric_transform is None
@@ -232,17 +276,17 @@ class GammaKNN(RareEventClassifier):
     def _leave_one_out(self, X: NDArray, y: IntArray, rows: IntArray) -> FloatArray:
         if len(self.classes_) > 2:
             return vote_scores(self._plain, X[rows], self._k, self._gammas, self.tie, rows)
-        return self._ratio(self.index_, X[rows], rows)
+        if self._known_scores is None:
+            return self._ratio(self.index_, X[rows], rows)
+        scores = self._known_scores[rows]
+        new = rows[np.isnan(scores)]
+        scores[np.isnan(scores)] = self._ratio(self.index_, X[new], new)
+        return scores
 
     def _honest_scores(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         if self._leaves_one_out:
             return super()._honest_scores(X, y, sample_weight)
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored under a metric "
-                "that was learned without it. Give more rows, or the threshold as a number."
-            )
+        fewest = fewest_of_a_class(y, f"Choosing γ for {self!r}", "the threshold as a number")
         scores = np.empty(len(y))
         # Folds by contents, not by position: scores must not depend on the order of the rows.
         order = np.lexsort((y, *X.T[::-1]))
@@ -259,23 +303,46 @@ class GammaKNN(RareEventClassifier):
             sizes = self.index_.class_sizes
             by_ratio = self.gamma == "class_ratio"
             return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
-        if self.metric_transform is not None or self._splits_are_given:
+        if self.metric_transform is not None or self._splits_are_given or self.algorithm == "ivf":
             honest = self._compute_honest_scores(X, y, sample_weight)
-            return lazy_f1_threshold(honest.__getitem__, honest, y, sample_weight, self._threshold_range)
-        rows = np.arange(len(X))
-        positive = self.index_.kth_distance(X, 1, self._positive_order, rows)
+            return FBeta(1).best_threshold(honest, y, sample_weight, between=self._threshold_range).threshold
+        return self._best_f(1.0, X, y, sample_weight, self._threshold_range)
 
-        def exact(some: IntArray) -> FloatArray:
-            return bounded_ratio(self.index_.kth_distance(X[some], 0, self._negative_order, some), positive[some])
+    def _best_threshold(
+        self, objective: Objective, X: NDArray, y: IntArray, sample_weight: FloatArray | None, **columns: Any
+    ) -> float:
+        given = any(column is not None for column in columns.values())
+        if type(objective) is not FBeta or given or not self._leaves_one_out or self._splits_are_given:
+            return super()._best_threshold(objective, X, y, sample_weight, **columns)
+        return self._best_f(objective.beta, X, y, sample_weight, (-np.inf, np.inf))
 
-        # The nearest of some are no nearer than the nearest of all, and in many dimensions hardly farther.
-        some = np.flatnonzero(y == 0)[::_SOME]
-        sample = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X[some], np.zeros_like(some))
-        place = np.where(np.isin(rows, some), np.searchsorted(some, rows), -1)
-        near = sample.kth_distance(X, 0, self._negative_order, place)
-        # A search may be off by rounding where rows are as good as equally far.
-        bound = bounded_ratio(near * (1 + 1e-6), positive)
-        return lazy_f1_threshold(exact, bound, y, sample_weight, self._threshold_range)
+    def _best_f(
+        self, beta: float, X: NDArray, y: IntArray, sample_weight: FloatArray | None, between: tuple[float, float]
+    ) -> float:
+        """Return the threshold of the highest F on leave-one-out scores, most of which are only bounded."""
+        positive = self._plain.kth_distance(X, 1, self._positive_order, np.arange(len(X)))
+        bound = np.ones(len(X))
+        # A search in cells stops early by itself; another one is spared where a bound is enough.
+        if additive_power(self.metric, self.p) != 2 or self.algorithm != "auto":
+            bound = bounded_ratio(kth_distance_of_some(self._plain, X, y, self._negative_order), positive)
+
+        def scores_from(rows: IntArray, low: float) -> FloatArray:
+            scores = bound[rows]
+            unsure = scores >= low
+            rows, near = rows[unsure], positive[rows[unsure]]
+            enough = None if low <= 0 or low > _NEARLY_ONE else low / (1 - low) * near * (1 - _SURE)
+            negative = self._plain.kth_distance(X[rows], 0, self._negative_order, rows, enough)
+            scores[unsure] = bounded_ratio(negative, near)
+            return scores
+
+        threshold, self._known_scores = lazy_f_threshold(scores_from, y, sample_weight, between, beta)
+        return threshold
+
+    def _calibrate(self, X: NDArray, y: IntArray, weight: FloatArray | None) -> None:
+        try:
+            super()._calibrate(X, y, weight)
+        finally:
+            self.__dict__.pop("_known_scores", None)  # as large as the training rows, and of no use afterwards
 
     @property
     def _threshold_range(self) -> tuple[float, float]:
@@ -289,7 +356,8 @@ class GammaKNN(RareEventClassifier):
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         sizes = self.index_.class_sizes
         if self.gamma is None:
-            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight)
+            splits = None if self._metadata.groups is None else self._splits_to_learn(y)
+            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
         elif self.gamma == "class_ratio":
             self._gammas = _class_ratio(sizes, self.n_features_in_)
         else:

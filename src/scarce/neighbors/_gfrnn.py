@@ -99,8 +99,7 @@ class GFRNN(AllInside):
     @property
     def _masses(self) -> FloatArray:
         # Of two classes only the ratio n⁻ / n⁺ matters.
-        sizes = self.index_.class_sizes
-        return sizes.sum() / sizes
+        return self._sizes.sum() / self._sizes
 
     def _weights(self, distance: FloatArray, code: int) -> FloatArray:
         return self._masses[code] / np.maximum(distance**2, self._zero2)

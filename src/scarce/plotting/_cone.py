@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scarce._colours import BLUE, GREEN, RED
 from scarce._typing import Axes, FloatArray
 from scarce.fmeasure import ConeClassifier
 from scarce.fmeasure.bounds import (
@@ -25,8 +26,7 @@ from scarce.plotting._display import AxesDisplay, check_drawable
 __all__ = ["ConeDisplay", "FMeasureBoundDisplay", "FMeasurePathDisplay"]
 
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_POINT, _CHOSEN, _BOUND = "#0072B2", "#D55E00", "#009E73"
+_POINT, _CHOSEN, _BOUND = BLUE, RED, GREEN
 
 
 class ConeDisplay(AxesDisplay):

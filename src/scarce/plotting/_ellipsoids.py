@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from scarce._colours import RED, SKY
 from scarce._typing import Axes, FloatArray, MatrixLike
 from scarce.ellipsoids import ME2
 from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
@@ -15,8 +16,7 @@ from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable
 __all__ = ["EllipsoidDisplay"]
 
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_POSITIVE, _NEGATIVE = "#D55E00", "#56B4E9"
+_POSITIVE, _NEGATIVE = RED, SKY
 
 
 class EllipsoidDisplay(AxesDisplay):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scarce._colours import RED
 from scarce._typing import Axes, FloatArray, MatrixLike
 from scarce.objectives import Objective, get_objective
 from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable, last_step
@@ -18,7 +19,7 @@ __all__ = ["GammaPlaneDisplay"]
 
 
 # Of the Okabe-Ito palette, both light enough to be seen on every colour of the map.
-_MARKS = (("#D55E00", "o"), ("#FFFFFF", "s"))
+_MARKS = ((RED, "o"), ("#FFFFFF", "s"))
 
 
 class Pair(NamedTuple):

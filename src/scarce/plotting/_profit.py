@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from scarce._sweep import check_gains
+from scarce._colours import BLACK, BLUE, GREEN, ORANGE, PINK, RED
+from scarce._sweep import check_gains, gains_at
 from scarce._typing import CV, Axes, Estimator, FloatArray, Keywords, MatrixLike
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
@@ -21,10 +22,9 @@ from scarce.profit._gains import gain_of_flagging
 
 __all__ = ["ProfitCurveDisplay", "ProfitMenuDisplay"]
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_REFERENCES = (("#000000", "--"), ("#009E73", "-."), ("#E69F00", (0, (1, 1))), ("#CC79A7", (0, (5, 1, 1, 1))))
+_REFERENCES = ((BLACK, "--"), (GREEN, "-."), (ORANGE, (0, (1, 1))), (PINK, (0, (5, 1, 1, 1))))
 _ADVICE = "Of anything else, give the scores of rows that it did not see to from_scores."
-_RATES = (("precision", "#0072B2", "o"), ("recall", "#D55E00", "s"), ("f1", "#009E73", "^"))
+_RATES = (("precision", BLUE, "o"), ("recall", RED, "s"), ("f1", GREEN, "^"))
 
 
 class ProfitCurveDisplay:
@@ -109,7 +109,7 @@ class ProfitCurveDisplay:
         """
         model = last_step(estimator)
         check_drawable(cls, model, RareEventClassifier, _ADVICE)
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         return cls._of_model(model, estimator.score_samples(X), y, table, sample_weight, ax, kwargs)
 
     @classmethod
@@ -142,7 +142,7 @@ class ProfitCurveDisplay:
         display
         """
         check_drawable(cls, estimator, RareEventClassifier, OF_PIPELINE)
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         honest = estimator.honest_scores(X, y, sample_weight, table)
         return cls._of_model(estimator, honest, y, table, sample_weight, ax, kwargs)
 
@@ -340,7 +340,7 @@ class ProfitMenuDisplay:
         above, below = self.axes_ = axes
         self.figure_ = above.figure
         values = [entry.value for entry in self.menu]
-        above.plot(values, [entry.profit for entry in self.menu], color="#000000", marker="o")
+        above.plot(values, [entry.profit for entry in self.menu], color=BLACK, marker="o")
         for entry in self.menu:
             if np.isfinite(entry.gap):
                 above.annotate(

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import precision_recall_curve
 from sklearn.utils import check_consistent_length
 
+from scarce._colours import BLACK, BLUE, RED
 from scarce._typing import Axes, BoolArray, Estimator, FloatArray, IntArray, Keywords, Label, MatrixLike
 from scarce.metrics._checks import check_column, check_labels
 from scarce.plotting._display import AxesDisplay, pyplot, score_rows
 
 __all__ = ["PrecisionAtKDisplay", "PrecisionRecallThresholdDisplay"]
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_PRECISION, _RECALL, _MARK = "#0072B2", "#D55E00", "#000000"
+_PRECISION, _RECALL, _MARK = BLUE, RED, BLACK
 
 
 class PrecisionRecallThresholdDisplay(AxesDisplay):

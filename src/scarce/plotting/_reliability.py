@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 from sklearn.utils import column_or_1d
 
+from scarce._colours import BLUE
 from scarce._typing import Axes, Estimator, FloatArray, Label, MatrixLike
 from scarce.metrics import calibration_bins
 from scarce.plotting._display import AxesDisplay, pyplot
 
 __all__ = ["ReliabilityDisplay"]
 
-_POINTS, _DIAGONAL = "#0072B2", "#555555"  # of the Okabe-Ito palette
+_POINTS, _DIAGONAL = BLUE, "#555555"
 
 
 class ReliabilityDisplay(AxesDisplay):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
+from scarce._colours import BLACK, BLUE, GREEN, PINK, RED
 from scarce._typing import Axes, Estimator, FloatArray, Keywords, MatrixLike, Number
 from scarce.base import RareEventClassifier
 from scarce.neighbors import GammaKNN
@@ -18,9 +19,8 @@ from scarce.plotting._display import OF_PIPELINE, AxesDisplay, check_drawable, l
 __all__ = ["GammaPathDisplay", "ThresholdCurveDisplay", "name_of"]
 
 
-# Of the Okabe-Ito palette, whose colours remain apart for colour-blind readers.
-_CURVE = "#0072B2"
-_MARKS = (("#D55E00", "o"), ("#000000", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
+_CURVE = BLUE
+_MARKS = ((RED, "o"), (BLACK, "s"), (GREEN, "^"), (PINK, "D"))
 
 
 class Mark(NamedTuple):

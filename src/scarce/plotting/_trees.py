@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from scarce._colours import GREEN, RED
 from scarce._typing import Axes, Keywords
 from scarce.plotting._display import check_drawable, pyplot
 from scarce.trees._engine import Graph, LeafScores
@@ -20,8 +21,8 @@ __all__ = ["MetaTreeDisplay"]
 
 # Of the Okabe-Ito palette, and of different strokes: they differ without colours too.
 _ARROWS: dict[str, Keywords] = {
-    "the test holds": {"color": "#009E73", "linestyle": "-"},
-    "it does not": {"color": "#D55E00", "linestyle": "--"},
+    "the test holds": {"color": GREEN, "linestyle": "-"},
+    "it does not": {"color": RED, "linestyle": "--"},
     "either way": {"color": "black", "linestyle": "-"},
 }
 _WIDTH, _HEIGHT = 1.35, 0.95  # inches from one box to the next

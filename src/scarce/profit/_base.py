@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scarce._sweep import check_gains
-from scarce._typing import FloatArray, GainsLike, IntArray, MatrixLike, Rows
+from scarce._sweep import check_gains, gains_at
+from scarce._typing import FloatArray, GainsLike, MatrixLike, Rows
 from scarce.base import RareEventClassifier
 from scarce.metrics import profit_score
-from scarce.objectives import Profit
 from scarce.profit._gains import check_learnable
 
 __all__ = ["ProfitClassifier"]
@@ -39,7 +36,12 @@ class ProfitClassifier(RareEventClassifier):
     scarce.trees.ProfitTree, scarce.trees.ProfitForest, scarce.boosting.ProfitBoosting : Methods that learn from gains.
     """
 
-    _gains: FloatArray
+    @property
+    def _gains(self) -> FloatArray:
+        """The gains of the rows to learn from."""
+        gains = self._metadata.gains
+        assert gains is not None  # while it learns
+        return gains
 
     def score(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, gains: GainsLike | None = None
@@ -47,21 +49,20 @@ class ProfitClassifier(RareEventClassifier):
         """Return the profit of the predictions; without gains, the accuracy."""
         if gains is None:
             return float(super().score(X, y, sample_weight))
-        table = gains(X) if callable(gains) else gains
+        table = gains_at(gains, X)
         predicted = self._predict_for_profit(X, table)
         return profit_score(y, predicted, table, pos_label=self.pos_label_, sample_weight=sample_weight)
 
     def _predict_for_profit(self, X: Rows, gains: ArrayLike) -> NDArray[Any]:
         return self.predict(X)
 
-    @contextmanager
-    def _learning_from(self, gains: ArrayLike | None, n_samples: int) -> Iterator[ArrayLike | None]:
+    def _gains_to_learn(self, gains: ArrayLike | None, n_samples: int) -> FloatArray:
         if gains is None:
             warnings.warn(
                 f"Without gains {type(self).__name__} maximises accuracy: every right decision earns 1. Pass what each "
                 "outcome of a row earns: fit(X, y, gains=Gains(tp=…, fp=…, tn=…, fn=…)), or an array of these four "
                 "columns.",
-                stacklevel=4,  # of `fit`, which enters the context
+                stacklevel=3,  # of `fit`, which calls this
             )
         table = check_learnable(_RIGHT_EARNS_ONE if gains is None else gains, n_samples)
         if (table[:, 0] == table[:, 3]).all() and (table[:, 1] == table[:, 2]).all():
@@ -69,21 +70,9 @@ class ProfitClassifier(RareEventClassifier):
                 "The gains do not depend on the decision in any row, so there is nothing to learn. "
                 "Check the columns tp, fp, tn, fn."
             )
-        self._gains = table
-        try:
-            # The method uses the gains; of the objectives Profit alone takes them too.
-            yield gains if isinstance(self.threshold, Profit) else None
-        finally:
-            # As large as the training rows, and of no use afterwards.
-            del self._gains
-            self.__dict__.pop("_out_of_fold", None)
-
-    def _copy_for(self, rows: IntArray) -> Self:
-        model = super()._copy_for(rows)
-        model._gains = self._gains[rows]
-        return model
+        return table
 
 
 def gains_of_rows(gains: GainsLike, X: MatrixLike, n_samples: int) -> FloatArray:
     """Return the gains of rows that are to be predicted."""
-    return check_gains(gains(X) if callable(gains) else gains, n_samples)
+    return check_gains(gains_at(gains, X), n_samples)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions, check_sample_weight
 from scarce._typing import (
     CV,
@@ -244,12 +245,7 @@ class ResampledGammaKNN(RareEventClassifier):
         if left is not None:
             rows, there = left
             return self._measure(self._index(rows), X, there), np.arange(len(y))
-        fewest = int(np.bincount(y).min())
-        if fewest < 2:
-            raise ValueError(
-                f"Choosing γ for {self!r} needs at least two rows of each class, since a row is scored by a model "
-                "that did not see it. Give more rows, or gamma as two numbers."
-            )
+        fewest_of_a_class(y, f"Choosing γ for {self!r}", "gamma as two numbers")
         splits = self._splits_to_learn(y)
         parts = [
             self._measure(self._index(self._resample(X[train], y[train])[-1][1]), X[test]) for train, test in splits

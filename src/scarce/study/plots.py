@@ -9,12 +9,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from scarce._svg import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, STYLE, to_svg
+from scarce._colours import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
+from scarce._svg import STYLE, to_svg
 from scarce._typing import Record
 
 __all__ = ["agreement", "means", "panels", "plane", "rank_diagram"]
 
-COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY, "#000000")
+COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY, BLACK)
 MARKS = "osD^vP*X"
 _STYLE: Any = STYLE | {"font.size": 9, "grid.color": "#dde2e8", "legend.fontsize": 8}
 

@@ -36,17 +36,19 @@ def draw_payments(
     gains: Keywords | None = None,
     judged: Keywords | None = None,
     rows: int = 60_000,
+    first_seed: int = 0,
     **_: Any,
 ) -> tuple[Any, ...]:
     """Draw simulated payments of ten months: six to train on, four to test on, as in Metzler's thesis, chapter 6.
 
-    `judged` are the gains that decisions earn, where they differ from those that models learn and decide with.
+    `judged` are the gains that decisions earn, where they differ from those that models learn and decide with. With a
+    `first_seed` the payments are others than without.
     """
     import pandas as pd
 
     from scarce.profit import Gains
 
-    frame = make_transactions(rows, fraud_rate=FRAUD_RATE, seed=seed).frame
+    frame = make_transactions(rows, fraud_rate=FRAUD_RATE, seed=first_seed + seed).frame
     target = frame.pop("fraud").to_numpy(np.int64)
     first = (frame["date"].dt.month <= 6).to_numpy()
     numbers = frame.select_dtypes("number")

@@ -9,7 +9,9 @@ import pandas as pd
 
 from scarce._typing import Cell
 
-__all__ = ["write_csv", "write_excel"]
+from .types import cell_text
+
+__all__ = ["write_csv", "write_excel", "write_parquet"]
 
 # A spreadsheet takes a cell that begins with one of these for a formula, and runs it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -27,6 +29,13 @@ def write_excel(frame: pd.DataFrame, file: Path) -> None:
     safe = _inert(frame.map(lambda cell: _NOT_IN_EXCEL.sub("", cell) if isinstance(cell, str) else cell))
     with pd.ExcelWriter(file, engine="openpyxl") as book:
         safe.to_excel(book, index=False, sheet_name="queue", freeze_panes=(1, 0))
+
+
+def write_parquet(frame: pd.DataFrame, file: Path) -> None:
+    """Write a table as Parquet; columns of mixed cells, which it has no type for, become texts."""
+    mixed = [name for name in frame if frame[name].dtype == object]
+    texts = {name: frame[name].map(cell_text, na_action="ignore").astype("string") for name in mixed}
+    frame.assign(**texts).to_parquet(file, index=False)
 
 
 def _inert(frame: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit
+from sklearn.model_selection import StratifiedGroupKFold
 
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, IntArray
 from scarce.profit._gains import log_ratio
 from scarce.trees._base import GrownTree, TreeData, constant_scores
 from scarce.trees._engine import CRITERIA, Rule, encode_columns, grow_tree
@@ -56,9 +57,9 @@ def boost(data: TreeData, n_trees: int, max_features: int, seed: int) -> Boosted
 
 
 def boost_in_turn(
-    data: TreeData, n_trees: int, max_features: int, *, seed: int, n_jobs: int | None
+    data: TreeData, n_trees: int, max_features: int, *, groups: IntArray | None, seed: int, n_jobs: int | None
 ) -> tuple[Boosted, FloatArray]:
-    """Grow trees on all rows, and on all but one fold at a time.
+    """Grow trees on all rows, and on all but one fold at a time; rows of one group are in the same fold.
 
     Returns
     -------
@@ -70,14 +71,20 @@ def boost_in_turn(
     """
     weight, positive = data.stats[:, 0], data.stats[:, 1] > 0
     kinds = [np.flatnonzero(rows) for rows in (positive, ~positive & (weight > 0), weight == 0)]
-    n_folds = min(_FOLDS, *map(len, kinds[:2]))
+    apart = kinds[:2] if groups is None else [np.unique(groups[rows]) for rows in kinds[:2]]
+    n_folds = min(_FOLDS, *map(len, apart))
     if n_trees == 0 or n_folds < 2:
         return Boosted(0.0, [], np.empty(0)), np.empty((len(weight), 0))
     rng = np.random.default_rng(seed)
     fold = np.empty(len(weight), dtype=np.intp)
-    for rows in kinds:
-        fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
-    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS), data.stats[:, :2])
+    if groups is None:
+        for rows in kinds:
+            fold[rng.permutation(rows)] = np.arange(len(rows)) % n_folds
+    else:
+        folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        for number, (_, test) in enumerate(folds.split(positive, positive, groups)):
+            fold[test] = number
+    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS, positive), data.stats[:, :2])
     seen = [np.ones(len(weight)), *(fold != k for k in range(n_folds))]
     on_all, *others = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(boost)(binned._replace(stats=binned.stats * kept[:, None]), n_trees, max_features, part_seed)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from scarce._sklearn import Interval, RealNotInt
 from scarce._typing import (
@@ -20,7 +19,7 @@ from scarce._typing import (
     Rows,
     Threshold,
 )
-from scarce.trees._base import GrownTree, TreeData, constant_scores
+from scarce.trees._base import GrownTree, TreeData, constant_scores, shrunken_share
 from scarce.trees._engine import Graph
 from scarce.trees._profit_base import ProfitTrees
 from scarce.trees._pruning import prune_for_profit
@@ -152,11 +151,8 @@ class ProfitTree(ReadableTree, ProfitTrees):
         return _scored(self._grow_graph(data, seed))
 
     def _pruned(self, data: TreeData, y: IntArray, seed: int) -> GrownTree:
-        if np.bincount(y).min() < 2:
-            raise ValueError("prune sets rows aside, and needs at least two rows of each class.")
-        n_aside = max(2, round(self.prune * len(y)))  # type: ignore[operator]
-        n_aside = min(n_aside, len(y) - 2)  # one row of each class on both sides
-        _, aside = train_test_split(np.arange(len(y)), test_size=n_aside, stratify=y, random_state=seed)
+        n_aside = round(self.prune * len(y))  # type: ignore[operator]
+        _, aside = self._set_aside(y, n_aside, seed, f"prune={self.prune!r}", "set prune=None")
         left = data.stats.copy()
         left[aside] = 0
         graph = self._grow_graph(data._replace(stats=left), seed)
@@ -165,6 +161,11 @@ class ProfitTree(ReadableTree, ProfitTrees):
 
     def _score(self, X: Rows) -> FloatArray:
         return self.leaf_scores_.value[self.tree_.apply(X)]
+
+    _has_class_score = True
+
+    def _class_score(self, X: Rows) -> FloatArray:
+        return shrunken_share(self.tree_, X)  # whatever is at stake
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0

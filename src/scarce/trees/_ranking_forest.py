@@ -25,9 +25,12 @@ from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_sco
 from scarce.trees._engine.sql import Coded, Column
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
+from scarce.trees._ranking_base import scored_by_precision
 from scarce.trees._tree_rank import TreeRank
 
 __all__ = ["RankingForest"]
+
+_CONSENSUS = {"median_rank", "kemeny"}  # which are no sums of trees
 
 
 class RankingForest(TreeForest):
@@ -69,7 +72,7 @@ categorical_features, tie_break
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TreeRank._parameter_constraints,
         **TreeForest._parameter_constraints,
-        "aggregate": [StrOptions({"mean_score", "mean_rank", "median_rank", "kemeny"})],
+        "aggregate": [StrOptions({"precision", "mean_score", "mean_rank", "median_rank", "kemeny"})],
     }
 
     def __init__(
@@ -113,7 +116,10 @@ categorical_features, tie_break
         self.calibration = calibration
         self.pos_label = pos_label
 
-    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+    def _grow(self, data: TreeData, seed: int, number: int = 0) -> GrownTree:
+        if self.aggregate == "precision":
+            weight, positives = data.stats.sum(axis=0)
+            return scored_by_precision(self._tree()._graph(self._bag(data, seed), seed), float(positives / weight))
         grown = super()._grow(data, seed)
         if self.aggregate == "mean_score":
             return grown
@@ -145,7 +151,7 @@ categorical_features, tie_break
         return np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
 
     def _block_score(self, X: Rows) -> FloatArray:
-        if self.aggregate in ("mean_score", "mean_rank"):
+        if self.aggregate not in _CONSENSUS:
             return super()._block_score(X)
         leaves = self._leaves(X)
         ranks = self._ranks(leaves)
@@ -156,7 +162,7 @@ categorical_features, tie_break
         return np.array([known.get(row.tobytes(), m) for row, m in zip(leaves, mean, strict=True)])
 
     def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
-        if self.aggregate in ("median_rank", "kemeny"):
+        if self.aggregate in _CONSENSUS:
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
         return super()._score_as_sql(columns)
 
@@ -166,16 +172,16 @@ categorical_features, tie_break
 
     @property
     def _needs_background(self) -> bool:
-        return self.aggregate in ("median_rank", "kemeny")  # which are no sums of trees
+        return self.aggregate in _CONSENSUS
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        if self.aggregate in ("mean_score", "mean_rank"):
+        if self.aggregate not in _CONSENSUS:
             return super()._honest_scores(X, y, sample_weight)
         # A median or a consensus of the trees that did not see a row is not one of all trees: fit anew instead.
         return TreeClassifier._honest_scores(self, X, y, sample_weight)
 
     def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
-        if self.aggregate in ("mean_score", "mean_rank"):
+        if self.aggregate not in _CONSENSUS:
             return super()._cheap_honest_scores(X, y, sample_weight)
         return None
 

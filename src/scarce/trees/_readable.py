@@ -48,8 +48,11 @@ class ReadableTree(WritesSQL):
         effects, base_value = tree_effects(self.tree_, value, X)
         # The place of a row within its leaf is due to no feature.
         within = known["score"] - value[self.tree_.apply(X)]
-        found = explain_rows(self.tree_, self._feature_names, X, self.leaf_scores_, missing=self._missing)
-        return Explanation.from_effects(X, effects, base_value + within, rule=[str(rule) for rule in found], **known)
+        return Explanation.from_effects(X, effects, base_value + within, **known)
+
+    def _rules_of_rows(self, X: Rows, categories: Mapping[str, Sequence[Cell]] | None) -> list[str]:
+        shown = self._shown(categories)
+        return [str(rule) for rule in explain_rows(self.tree_, self._feature_names, X, self.leaf_scores_, **shown)]
 
     @property
     def _needs_background(self) -> bool:

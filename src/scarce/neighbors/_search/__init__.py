@@ -6,10 +6,11 @@ It knows rows, classes and distances, and imports no method; the methods import 
 from scarce.neighbors._search._kernels_informative import SURE, add_log_products
 from scarce.neighbors._search._kernels_surroundings import nearest_shifted
 from scarce.neighbors._search._kernels_weighted import TINY
+from scarce.neighbors._search.cells import RowCells
 from scarce.neighbors._search.class_gammas import best_gammas, precedence, vote_scores
 from scarce.neighbors._search.class_rows import ClassFit, RowsByClass
 from scarce.neighbors._search.index import ClassIndex
-from scarce.neighbors._search.lazy import lazy_f1_threshold
+from scarce.neighbors._search.lazy import kth_distance_of_some, lazy_f_threshold
 from scarce.neighbors._search.nearest import Neighbors, merge_by_class, merge_by_number
 from scarce.neighbors._search.surroundings import RowBoxes
 from scarce.neighbors._search.tiles import RowTiles
@@ -25,12 +26,14 @@ __all__ = [
     "Listed",
     "Neighbors",
     "RowBoxes",
+    "RowCells",
     "RowTiles",
     "RowsByClass",
     "TransformedIndex",
     "add_log_products",
     "best_gammas",
-    "lazy_f1_threshold",
+    "kth_distance_of_some",
+    "lazy_f_threshold",
     "list_classes",
     "merge_by_class",
     "merge_by_number",

@@ -15,11 +15,25 @@ from scarce._typing import FloatArray, IntArray
 # Training rows of one tile: a tile of 30 features stays in the first cache.
 TILE = 128
 # Queries that meet a tile before the next is fetched.
-_QUERIES = 64
+QUERIES = 256
+# So few queries are measured with the rows as they lie in memory: to lay out tiles would take longer.
+_FEW = 8
 
 # No NaN can arise (padding is infinite, queries are not), and the number of lanes is fixed: sums may be taken in
 # any order, since it is the same order each time.
 _VECTORISED = {"contract", "nnan", "nsz", "reassoc"}
+
+
+@njit(cache=True, nogil=True)
+def _fetch(rows: NDArray, members: IntArray, tile: FloatArray) -> None:  # pragma: no cover - compiled
+    """Lay out the members of a tile feature by feature; infinite values where there is none."""
+    for j in range(TILE):
+        member = members[j]
+        if member < 0:
+            tile[:, j] = np.inf
+        else:
+            for f in range(rows.shape[1]):
+                tile[f, j] = rows[member, f]
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORISED)
@@ -31,6 +45,29 @@ def _squared_distances(query: FloatArray, tile: FloatArray, out: FloatArray) -> 
         for j in range(TILE):
             difference = own - tile[f, j]
             out[j] += difference * difference
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _squared_distances_of_all(query: FloatArray, rows: NDArray, out: FloatArray) -> None:  # pragma: no cover - compiled
+    """Measure a query and all rows, in the order of the features as the tiles do; four rows at a time, for speed."""
+    n, m = rows.shape
+    whole = n - n % 4
+    for i in range(0, whole, 4):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for f in range(m):
+            d0, d1 = query[f] - rows[i, f], query[f] - rows[i + 1, f]
+            d2, d3 = query[f] - rows[i + 2, f], query[f] - rows[i + 3, f]
+            s0 += d0 * d0
+            s1 += d1 * d1
+            s2 += d2 * d2
+            s3 += d3 * d3
+        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+    for i in range(whole, n):
+        s0 = 0.0
+        for f in range(m):
+            d0 = query[f] - rows[i, f]
+            s0 += d0 * d0
+        out[i] = s0
 
 
 @njit(cache=True, nogil=True, fastmath=_VECTORISED, error_model="numpy")
@@ -59,7 +96,8 @@ def _sum_of_roots(squared: FloatArray) -> float:  # pragma: no cover - compiled
 @njit(cache=True, nogil=True)
 def forces(
     queries: NDArray,
-    tiles: NDArray,
+    rows: NDArray,
+    members: IntArray,
     codes: IntArray,
     n_classes: int,
     skip: IntArray,
@@ -69,22 +107,32 @@ def forces(
     """Return for each query and class the force, the number of rows inside, and the least squared distance.
 
     The force is the sum of 1 / d² over rows with d² < `radius2`. Where some of these have d² <= `zero2`, they alone
-    pull, each with 1 / `zero2`. `tiles` has shape (n_tiles, n_features, TILE), padded with infinite values, and each
-    tile has rows of one class. `skip` is the place of a row to leave out, counted through the tiles, or -1.
+    pull, each with 1 / `zero2`. `members`, of shape (n_tiles, TILE), has the numbers of the rows of each tile, all of
+    one class, padded with -1. `skip` is the place of a row to leave out, counted through the tiles, or -1.
     """
     n, m = queries.shape
     force, count = np.zeros((n, n_classes)), np.zeros((n, n_classes))
     nearest, zeros = np.full((n, n_classes), np.inf), np.zeros((n, n_classes))
     tile, squared = np.empty((m, TILE)), np.empty(TILE)
-    block = np.empty((_QUERIES, m))
-    for start in range(0, n, _QUERIES):
-        stop = min(n, start + _QUERIES)
+    block = np.empty((QUERIES, m))
+    few = n <= _FEW
+    measured = np.empty((n if few else 0, len(rows)))
+    for i in range(len(measured)):
+        block[0] = queries[i]
+        _squared_distances_of_all(block[0], rows, measured[i])
+    for start in range(0, n, QUERIES):
+        stop = min(n, start + QUERIES)
         block[: stop - start] = queries[start:stop]
-        for t in range(len(tiles)):
-            tile[:] = tiles[t]
+        for t in range(len(members)):
+            if not few:
+                _fetch(rows, members[t], tile)
             c = codes[t]
             for i in range(start, stop):
-                _squared_distances(block[i - start], tile, squared)
+                if few:
+                    for j in range(TILE):
+                        squared[j] = measured[i, members[t, j]] if members[t, j] >= 0 else np.inf
+                else:
+                    _squared_distances(block[i - start], tile, squared)
                 if skip[i] // TILE == t:
                     squared[skip[i] % TILE] = np.inf
                 least, inside, pull = _inside(squared, radius2)
@@ -101,23 +149,23 @@ def forces(
 
 
 @njit(cache=True, nogil=True)
-def distances_from_tile(tiles: NDArray, sizes: IntArray, own: int) -> float:  # pragma: no cover - compiled
+def distances_from_tile(rows: NDArray, members: IntArray, own: int) -> float:  # pragma: no cover - compiled
     """Return the sum of distances over ordered pairs of rows, of which the one in the earlier tile is in tile `own`.
 
-    Over all tiles this is the sum over all ordered pairs. `sizes` has the number of rows of each tile.
+    Over all tiles this is the sum over all ordered pairs. `members` is as for :func:`forces`.
     """
-    m = tiles.shape[1]
-    tile, squared = np.empty((m, TILE)), np.empty(TILE)
-    queries = np.empty((sizes[own], m))
-    for i in range(sizes[own]):
-        for f in range(m):
-            queries[i, f] = tiles[own, f, i]
+    m = rows.shape[1]
+    tile, squared, query = np.empty((m, TILE)), np.empty(TILE), np.empty(m)
     total = 0.0
-    for t in range(own, len(tiles)):
-        tile[:] = tiles[t]
+    for t in range(own, len(members)):
+        _fetch(rows, members[t], tile)
         part = 0.0
-        for i in range(len(queries)):
-            _squared_distances(queries[i], tile, squared)
+        for member in members[own]:
+            if member < 0:
+                break
+            for f in range(m):
+                query[f] = rows[member, f]
+            _squared_distances(query, tile, squared)
             part += _sum_of_roots(squared)
         total += part if t == own else 2 * part
     return total

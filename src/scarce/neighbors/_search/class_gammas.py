@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, IntArray
+from scarce._typing import FloatArray, Fold, IntArray
 from scarce.neighbors._search._kernels_class_gammas import class_votes, label_changes, sweep_macro_f1
 from scarce.neighbors._search.index import ClassIndex
 
@@ -52,14 +54,21 @@ def best_gammas(
     gamma_max: float,
     tie: str,
     sample_weight: FloatArray | None,
+    splits: Sequence[Fold] | None = None,
 ) -> FloatArray:
     """Return the γ of each class, 1 for the largest, that no change of one γ in (0, gamma_max] improves.
 
-    The measure is the macro-F1 of leave-one-out predictions.
+    The measure is the macro-F1 of predictions by all other rows, or by the training rows of each of the `splits`.
     """
     sizes = index.class_sizes
     order = precedence(sizes, tie)
-    distance = _class_distances(index, X, k, np.arange(len(X)))
+    if splits is None:
+        distance = _class_distances(index, X, k, np.arange(len(X)))
+    else:
+        distance = np.empty((len(X), len(sizes), k))
+        for train, test in splits:
+            part = ClassIndex(index.metric, index.p, index.algorithm, index.n_jobs).fit(X[train], y[train])
+            distance[test] = _class_distances(part, X[test], k, None)
     weight = np.ones(len(X)) if sample_weight is None else sample_weight
     gamma = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, min(1.0, gamma_max))
     best = -1.0

@@ -12,9 +12,12 @@ from sklearn.utils import gen_even_slices
 
 from scarce._typing import FloatArray, IntArray, Keywords, Rows
 from scarce.neighbors._search._kernels_class_rows import BLOCK, count_beyond, insert, leave_out, nearest
+from scarce.neighbors._search.cells import FEW, RowCells
 
 # A relative distance beyond all others: of a class that has no row, or whose rows are all equal and elsewhere.
 _FAR = 1e300
+# So many queries pay for the cells in which they are searched.
+_MANY = 1_000
 
 
 class Spread(NamedTuple):
@@ -51,7 +54,7 @@ def _relative(distance: FloatArray, mean: float | FloatArray) -> FloatArray:
 
     Rounded to 12 digits, so that a tie does not hang on the last bit.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         ratio = np.nan_to_num(distance.mean(axis=0) / mean, nan=0.0, posinf=_FAR)
     mantissa, exponent = np.frexp(np.minimum(ratio, _FAR))
     return np.ldexp(np.rint(mantissa * 2**40), exponent - 40)
@@ -75,6 +78,7 @@ class ClassRows:
     def __init__(self, n_features: int, k: int) -> None:
         self.n = 0
         self.spread: Spread | None = None  # of the vectors, until they change
+        self._cells: RowCells | None = None  # of the rows, until they change
         self._blocks = np.zeros((0, n_features, BLOCK))
         self._number = np.zeros(0, dtype=np.intp)
         self._weight = np.zeros(0)
@@ -116,10 +120,21 @@ class ClassRows:
         distance, place = self._search(X, np.full(len(X), -1, dtype=np.intp), k)
         return np.sqrt(distance), place
 
-    def _search(self, X: FloatArray, skip: IntArray, k: int) -> tuple[FloatArray, IntArray]:
-        return nearest(X, self._blocks, self.n, self._number, skip, k)
+    def _search(self, X: FloatArray, skip: IntArray, k: int, threads: int = 1) -> tuple[FloatArray, IntArray]:
+        if self._cells is None or k > FEW:
+            return nearest(X, self._blocks, self.n, self._number, skip, k)
+        squared, place = self._cells.squared_kneighbors(X, k, skip, threads=threads)
+        return np.ascontiguousarray(squared.T), np.ascontiguousarray(place.T)
 
-    def add(self, X: FloatArray, number: IntArray, weight: FloatArray) -> None:
+    def prepare(self, n_queries: int) -> bool:
+        """Put the rows into cells, if that pays for a number of searches; return whether they are in cells."""
+        # Cells order equally near rows by their places, so these must be in the order of arrival.
+        if self._cells is None and n_queries >= _MANY and (np.diff(self.number) > 0).all():
+            rows = self.rows()
+            self._cells = RowCells(rows) if RowCells.suits(rows) else None
+        return self._cells is not None
+
+    def add(self, X: FloatArray, number: IntArray, weight: FloatArray, threads: int = 1) -> None:
         """Add rows."""
         start, stop = self.n, self.n + len(X)
         self._reserve(stop)
@@ -129,7 +144,11 @@ class ClassRows:
         self._distance[:, start:stop] = np.inf
         self._neighbor[:, start:stop] = -1
         self.n = stop
-        self.spread = None
+        self.spread = self._cells = None
+        k = len(self._distance)
+        if start == 0 and k <= FEW and self.prepare(stop):
+            self._distance[:, :stop], self._neighbor[:, :stop] = self._search(X, np.arange(stop), k, threads)
+            return
         insert(X, self._blocks, start, self._number, self._distance, self._neighbor)
 
     def remove(self, places: IntArray) -> None:
@@ -153,7 +172,7 @@ class ClassRows:
         incomplete = np.flatnonzero(((after < 0) & (before >= 0)).any(axis=0))
         self._neighbor[:, :left] = after
         self.n = left
-        self.spread = None
+        self.spread = self._cells = None
         found = self._search(self.rows(incomplete), incomplete, len(self._distance))
         self._distance[:, incomplete], self._neighbor[:, incomplete] = found
 
@@ -177,9 +196,9 @@ class ClassRows:
         lists = {
             name: np.ascontiguousarray(array[..., : blocks * BLOCK])
             for name, array in self.__dict__.items()
-            if name not in ("n", "spread", "_blocks")
+            if name not in ("n", "spread", "_cells", "_blocks")
         }
-        return {"n": self.n, "spread": None, "_blocks": self._blocks[:blocks], **lists}
+        return {"n": self.n, "spread": None, "_cells": None, "_blocks": self._blocks[:blocks], **lists}
 
 
 class RowsByClass:
@@ -216,7 +235,15 @@ class RowsByClass:
         """Remove the classes without rows; those after them move down."""
         self.classes = [own for own in self.classes if own.n]
 
-    def add(self, X: NDArray, code: IntArray, number: IntArray, weight: FloatArray, limit: int | None) -> None:
+    def add(
+        self,
+        X: NDArray,
+        code: IntArray,
+        number: IntArray,
+        weight: FloatArray,
+        limit: int | None,
+        n_jobs: int | None = None,
+    ) -> None:
         """Add rows; of each class keep the latest `limit`."""
         X = np.ascontiguousarray(X, dtype=np.float64)
         for at, own in enumerate(self.classes):
@@ -227,7 +254,7 @@ class RowsByClass:
                 if excess > 0:
                     own.remove(np.argsort(own.number)[:excess])
             if len(mine):
-                own.add(X[mine], number[mine], weight[mine])
+                own.add(X[mine], number[mine], weight[mine], effective_n_jobs(n_jobs))
         self._forget_spreads_of_one()
 
     def remove(self, number: IntArray) -> None:
@@ -279,6 +306,7 @@ class RowsByClass:
 
     def _beside(self, code: int, X: FloatArray, n_jobs: int | None) -> tuple[IntArray, FloatArray]:
         own, spread = self.classes[code], self.spread(code)
+        own.prepare(len(X))
 
         def part(rows: slice) -> tuple[IntArray, FloatArray]:
             return spread.beside(own.kneighbors(X[rows], len(spread.vectors))[0])

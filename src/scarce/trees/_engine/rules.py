@@ -236,6 +236,7 @@ def explain_rows(
     scores: LeafScores,
     *,
     missing: ArrayLike | None = None,
+    categories: Categories = None,
 ) -> list[RowRule]:
     """Return for each row why it is in its leaf: conditions that it meets and that no row of another leaf meets.
 
@@ -256,7 +257,7 @@ def explain_rows(
         leaf = -1 - partition.target[[node for node in path if node >= 0][-1]]
         rule = RowRule(
             number=int(place[leaf]) + 1,
-            conditions=_conditions(box, names, show, None),
+            conditions=_conditions(box, names, show, categories),
             rows=int(counts[leaf]),
             share=float(sums[leaf, 1] / sums[leaf, 0]),
         )
