@@ -206,6 +206,15 @@ def drawn_splits(rows, j, is_categorical, number, edges=None):
         yield [row for row in rows if not isnan(row[0][j])], missing, inf
 
 
+def bin_size(counts, n_bins):
+    """The size that makes `n_bins` bins of rows, where a value with more rows counts as one bin; by bisection."""
+    low, high = 0.0, float(sum(counts))
+    for _ in range(200):
+        size = (low + high) / 2
+        low, high = (size, high) if sum(min(count, size) for count in counts) > n_bins * size else (low, size)
+    return high
+
+
 def budgets(budget, left, right):
     """The parts of a budget that reach the two sides: the richer one is read first."""
     if share(left) >= share(right):

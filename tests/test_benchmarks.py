@@ -53,7 +53,9 @@ class WithoutMercy(Run):
         ("lmnn-time", 2, {"ours", "peer", "ratio"}),
         ("ellipsoid-dual-time", 2, {"ours", "peer", "ratio"}),
         ("fmeasure-overhead", 4, {"ours", "peer"}),
-        ("forest-fit-time", 1, {"ours", "peer", "ratio"}),
+        ("forest-fit-time", 4, {"ours", "peer", "ratio"}),
+        ("forest-histogram-time", 2, {"ours", "peer", "ratio"}),
+        ("forest-predict-time", 4, {"ours", "peer", "ratio"}),
         ("profit-fit-time", 3, {"ours", "peer", "ratio"}),
     ],
 )

@@ -108,7 +108,7 @@ class TreeForest(WritesSQL, TreeClassifier):
     def _out_of_bag(
         self,
         X: Rows,
-        output: Callable[[GrownTree, Rows], FloatArray] = lambda tree, rows: tree.score(rows),
+        output: Callable[[GrownTree, Rows], FloatArray] | None = None,
         shape: tuple[int, ...] = (),
     ) -> FloatArray:
         """Return for each training row the mean output of the trees that did not draw it; NaN where there are none.
@@ -116,11 +116,15 @@ class TreeForest(WritesSQL, TreeClassifier):
         The output of a tree for rows is their scores, or an array of the given `shape` for each row.
         """
         total, times = np.zeros((len(X), *shape)), np.zeros((len(X), *(1 for _ in shape)))
-        for tree, seed in zip(self.trees_, self._tree_seeds, strict=True):
+        for number, (tree, seed) in enumerate(zip(self.trees_, self._tree_seeds, strict=True)):
             out = np.flatnonzero(self._in_bag(len(X), seed) == 0)
-            if len(out):
+            if not len(out):
+                continue
+            if output is not None:
                 total[out] += output(tree, X[out])
-                times[out] += 1
+            else:
+                total[out] += tree.score(X[out]) if self._nodes is None else self._nodes.tree(number).add_up(X[out])
+            times[out] += 1
         return np.divide(total, times, out=np.full(total.shape, np.nan), where=times > 0)
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:

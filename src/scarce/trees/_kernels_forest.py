@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scarce.trees._engine._kernels_walk import goes_left
 
-LANES = 16  # rows on their way at a time: while one waits for memory, others go on
+LANES = 8  # rows on their way at a time: while one waits for memory, others go on
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -31,6 +31,10 @@ class PackedTrees(NamedTuple):
     n_categories: NDArray[np.int64]
     value: FloatArray
 
+    def tree(self, number: int) -> PackedTrees:
+        """Return one of the trees."""
+        return self._replace(root=self.root[number : number + 1])
+
     def add_up(self, X: NDArray[Any]) -> FloatArray:
         """Return the sum over the trees of the value of each row's leaf."""
         total = np.zeros(len(X))

@@ -40,17 +40,26 @@ class RankingForest(TreeForest):
     ----------
     n_estimators : int, default=50
         The number of trees.
-    max_samples : float, default=0.5
+    max_samples : float, default=1.0
         The number of rows drawn for a tree, as a share of all.
-    aggregate : {"mean_score", "mean_rank", "median_rank", "kemeny"}, default="mean_score"
-        The rule that makes one ranking of many. "mean_score": the mean of the trees' scores. "mean_rank",
-        "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
-        of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
-        mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
-        into no such group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
-    max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
-categorical_features, tie_break
-        See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
+    aggregate : {"precision", "mean_score", "mean_rank", "median_rank", "kemeny"}, default="precision"
+        The rule that makes one ranking of many. "precision": the mean of the smoothed precisions of the row's leaves,
+        as in :class:`MetaAPForest`. "mean_score": the mean of the trees' scores. "mean_rank", "median_rank": the mean
+        or median of the rank of the row's leaf among the training rows, the middle one for rows of the same leaf.
+        "kemeny": the groups of training rows that no tree separates are put in the order of their mean ranks, and
+        neighbours change places as long as most trees, counted by rows, rank them so; a row that falls into no such
+        group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
+    leaf_rank : {"balanced", "weighted_error"}, default="balanced"
+        The criterion by which LeafRank splits; see :class:`TreeRank`.
+    min_samples_split : int, default=20
+        The fewest rows of a node of the tree of trees that is split further.
+    max_features : int, float, "sqrt" or None, default=0.5
+        The number of features, drawn anew in each node, that a split may use: a number, a share of all, or None for
+        all.
+    tie_break : {"path", "boundary"} or None, default=None
+        For "mean_score", how rows of one leaf are ordered; see :class:`APTree`.
+    max_depth, max_leaf_depth, min_samples_leaf, min_gain, max_bins, categorical_features
+        See :class:`TreeRank`.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -61,7 +70,12 @@ categorical_features, tie_break
     See Also
     --------
     TreeRank : One tree of the forest, which can be read.
-    MetaAPForest : A forest for the average precision.
+    MetaAPForest : A forest for the average precision, which ranks a little better.
+
+    Notes
+    -----
+    The forest of the paper is ``RankingForest(max_samples=0.5, aggregate="kemeny", leaf_rank="weighted_error",
+    min_samples_split=2, max_features=None)``.
 
     References
     ----------
@@ -79,18 +93,18 @@ categorical_features, tie_break
         self,
         n_estimators: int = 50,
         *,
-        max_samples: float = 0.5,
-        aggregate: str = "mean_score",
+        max_samples: float = 1.0,
+        aggregate: str = "precision",
         max_depth: int = 10,
         max_leaf_depth: int | None = None,
-        leaf_rank: str = "weighted_error",
-        min_samples_split: int = 2,
+        leaf_rank: str = "balanced",
+        min_samples_split: int = 20,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: MaxFeatures = None,
+        max_features: MaxFeatures = 0.5,
         max_bins: int | None = None,
         categorical_features: CategoricalFeatures = None,
-        tie_break: str | None = "path",
+        tie_break: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
@@ -188,7 +202,8 @@ categorical_features, tie_break
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(10, max_depth=3, random_state=0)
-        yield cls(5, max_depth=2, aggregate="mean_rank", leaf_rank="balanced", random_state=0)
+        yield cls(5, max_depth=2, aggregate="mean_score", leaf_rank="weighted_error", tie_break="path", random_state=0)
+        yield cls(5, max_depth=2, aggregate="mean_rank", random_state=0)
         yield cls(5, max_depth=2, aggregate="median_rank", max_bins=64, random_state=0)
         yield cls(5, max_depth=2, aggregate="kemeny", random_state=0)
 
