@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -80,15 +79,13 @@ class Dictionary:
         return [name for name, entry in self.entries.items() if entry.sensitive]
 
 
-def read_dictionary(path: str | os.PathLike[str], columns: Collection[str]) -> Dictionary:
+def read_dictionary(path: str | os.PathLike[str]) -> Dictionary:
     r"""Read a dictionary of columns from a TOML file.
 
     Parameters
     ----------
     path : path
         A file with one table for each column, such as ``[amt]`` with ``title = "Amount"`` and ``unit = "€"``.
-    columns : collection of str
-        The columns of the table, of which the file may name any.
 
     Examples
     --------
@@ -96,7 +93,7 @@ def read_dictionary(path: str | os.PathLike[str], columns: Collection[str]) -> D
     >>> from scarce.audit.dictionary import read_dictionary
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "columns.toml"
     >>> _ = file.write_text('[amt]\ntitle = "Amount"\nunit = "€"\n', encoding="utf-8")
-    >>> names = read_dictionary(file, ["amt", "shop"])
+    >>> names = read_dictionary(file)
     >>> names.title("amt"), names.show("amt", "12.50"), names.title("shop")
     ('Amount', '12.50 €', 'shop')
     """
@@ -110,11 +107,6 @@ def read_dictionary(path: str | os.PathLike[str], columns: Collection[str]) -> D
             f"The dictionary {name} is not TOML ({error}); "
             'write a part for each column, such as [amount] and under it title = "…".'
         ) from error
-    unknown = [column for column in given if column not in columns]
-    if unknown:
-        near = difflib.get_close_matches(unknown[0], list(columns), 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise AuditError(f"The dictionary {name} names columns that the table does not have: {listed(unknown)}.{hint}")
     return Dictionary({column: _entry(name, column, entry) for column, entry in given.items()})
 
 

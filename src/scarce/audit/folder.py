@@ -106,6 +106,7 @@ def _manifest(result: Audit) -> Json:
             "positive": result.target.positive,
             "negative": result.target.others,
         },
+        "log_odds_shift": result.promise.shift,
         "winner": result.comparison.winner.candidate.name,
         "threshold": result.threshold,
         "reasons": result.settings.budget_plan.checks,

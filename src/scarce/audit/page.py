@@ -12,7 +12,6 @@ from scarce._typing import Json
 from scarce._values import plain
 
 from .cases import case_data
-from .dictionary import Dictionary
 from .gather import MOST_CASES
 from .result import Audit
 from .segments import Segment
@@ -28,7 +27,7 @@ def script_json(data: Json) -> Markup:
 
 def cases_data(result: Audit) -> list[Json]:
     """Return the first queued cases with all their cells and their evidence."""
-    names = Dictionary()
+    names = result.names
     cells = result.frame.drop(columns=[result.target.name])
     keys = [name for name in result.profile.identifiers if name in cells]
 
@@ -45,18 +44,21 @@ def cases_data(result: Audit) -> list[Json]:
 
 def inside_data(result: Audit) -> Json:
     """Return figures by period and segment, calibration, importance and dependence."""
-    inside = result.inside
+    inside, names = result.inside, result.names
     kinds = {column.name: column.kind for column in result.profile.columns}
     return {
         "recall": inside.recall,
         "periods": [_segment(segment) for segment in inside.periods],
         "segments": [_segment(segment) for segment in inside.segments],
         "weak": [_segment(segment) for segment in inside.weak],
+        "sensitive": [_segment(segment) for segment in inside.segments if names[segment.column].sensitive],
         "deciles": [asdict(decile) for decile in inside.deciles],
-        "importance": [{**asdict(importance), "title": importance.column} for importance in inside.importance],
+        "importance": [
+            {**asdict(importance), "title": names.title(importance.column)} for importance in inside.importance
+        ],
         "dependence": [
             {
-                "title": drawn.column,
+                "title": names.title(drawn.column),
                 "numeric": kinds[drawn.column] == "number",
                 "values": [plain(value) for value in drawn.values],
                 "probability": drawn.probability,

@@ -94,6 +94,7 @@ def queue_of_new_rows(
     usual: Mapping[str, Usual],
     size: int,
     trained_on: IntArray | None = None,
+    shift: float = 0.0,
 ) -> pd.DataFrame:
     """Rank rows that the model has not seen, and explain the first `size`; the index is that of `X`."""
     score = model.score_samples(X)
@@ -101,7 +102,7 @@ def queue_of_new_rows(
     best, rest = order[:size], order[size:]
     if not len(best):
         return _decided(model, X.index[rest], score[rest])
-    explained, _ = explain_rows(model, X.iloc[best], score[best], usual, trained_on)
+    explained, _ = explain_rows(model, X.iloc[best], score[best], usual, trained_on, shift)
     return pd.concat([explained, _decided(model, X.index[rest], score[rest])]) if len(rest) else explained
 
 

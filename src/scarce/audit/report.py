@@ -269,7 +269,7 @@ def _queue(result: Audit) -> Json:
         "new_rows": result.new_rows,
         "positives": known,
         "flagged": int((queue["flagged"] == "yes").sum()),
-        "columns": [c for c in queue.columns if c != "threshold"],
+        "columns": [c for c in queue.columns if c not in ("threshold", "chance_drawn")],
         "rows": [
             {name: plain(value) for name, value in row.items() if name != "threshold"}
             for row in queue.head(MAX_QUEUE_SHOWN).to_dict("records")

@@ -13,6 +13,7 @@ from scarce.tables import Profile, Reading, Target
 from .certificate import Certificate
 from .checked import Checks
 from .compare import Comparison
+from .dictionary import Dictionary
 from .evidence import Evidence
 from .explore import Exploration
 from .inside import Inside
@@ -86,6 +87,8 @@ class Audit:
         How the columns of the table were read.
     changes : list of str
         What changed since an earlier audit.
+    names : Dictionary
+        Titles and units of columns, and those that are hidden or sensitive.
     new_rows : bool
         Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
     rows_to_rank : int
@@ -121,6 +124,7 @@ class Audit:
     warnings: list[str]
     seconds: float
     changes: list[str] = field(default_factory=list)
+    names: Dictionary = field(default_factory=Dictionary)
 
     @property
     def threshold(self) -> float:

@@ -26,6 +26,7 @@ from .blocks import Blocks, first_of_blocks, make_blocks, make_period_blocks
 from .certificate import certify
 from .checked import Checks, chances_of_checks
 from .compare import Comparison, compare, measure_for_all_rows, scored
+from .dictionary import Dictionary, read_dictionary
 from .evidence import Reason
 from .explore import Exploration, plan_exploration
 from .folds import Folds, inner_folds, make_folds, periods_of
@@ -90,9 +91,11 @@ def audit(
         )
     check_settings(settings)
     progress("Reading the table", 0, 1)
-    opened, source = _open(table, settings)
+    names = Dictionary() if settings.columns is None else read_dictionary(settings.columns)
+    opened, source = _open(table, settings, names)
     progress("Reading the columns", 0, 1)
     result = _Run(settings, source, opened, progress).audit()
+    result.names = names
     result.seconds = clock.perf_counter() - start
     return result
 
@@ -382,8 +385,11 @@ class _Run:
         return precision_menu(comparison.winner.probability, task.y[tested], task.gains[tested], task.weights(tested))
 
 
-def _open(table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings) -> tuple[Table, Source]:
-    how: Any = {"types": settings.types, "drop": settings.drop, "needs": settings.needs}
+def _open(
+    table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings, names: Dictionary
+) -> tuple[Table, Source]:
+    needs = {**settings.needs, "columns": tuple(names.entries)}
+    how: Any = {"types": {**names.kinds, **settings.types}, "drop": settings.drop, "needs": needs}
     if table is None or isinstance(table, pd.DataFrame):
         frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
         name = "simulated payments" if table is None else "the table"
