@@ -80,7 +80,7 @@ def test_stages_print_themselves(result: Audit) -> None:
 def test_reasons_name_what_made_the_frauds(result: Audit) -> None:
     first = result.queue.head(10)["reasons"]
     assert first.str.contains("amount = ").mean() > 0.5
-    assert first.str.contains(r"\(usual [\d.]+\): \+\d").any()
+    assert first.str.contains(r"\(usual [\d.]+\) raises the probability from [\d.]+ % to [\d.]+ %").any()
 
 
 def test_the_same_seed_gives_the_same_queue_and_report(half_known: pd.DataFrame) -> None:
@@ -139,6 +139,8 @@ def test_profit_is_the_objective_that_was_asked_for(of_new_rows: Audit) -> None:
 def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
     assert {p.name for p in folder.iterdir()} == {
         "queue.csv",
+        "queue.parquet",
+        "queue.xlsx",
         "report.html",
         "report.json",
         "model.skops",

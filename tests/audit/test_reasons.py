@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 from scarce.audit.methods import Size
 from scarce.audit.plan import make_plan
-from scarce.audit.reasons import Usual, nearest_positives, sentences, summarise_columns
+from scarce.audit.reasons import Usual, nearest_positives, summarise_columns
 from scarce.occlusion import contributions
 from scarce.tables import Column
 from tests import naive
@@ -59,16 +59,6 @@ def test_a_column_that_the_score_ignores_adds_nothing() -> None:
     frame = frame_of(np.arange(5.0), list("abcab"), np.arange(5))
     added = added_by(lambda f: f["paid"].to_numpy(), frame, summarise_columns(frame, COLUMNS))
     np.testing.assert_allclose(added[:, 1:], 0, atol=1e-12)
-
-
-def test_sentences_name_the_largest_contributions_first() -> None:
-    frame = frame_of(np.array([912.3, np.nan]), ["a", "b"], np.array([0, 1]))
-    usual = summarise_columns(frame_of(np.full(3, 43.1), list("aab"), np.zeros(3)), COLUMNS)
-    found = sentences(np.array([[0.2135, 0.5, -1.0], [-1, -1, -1.0]]), frame, usual)
-    assert found[0] == "shop = a: +0.5; paid = 912.30 (usual 43.10): +0.21"
-    assert found[1] == "no single column raises the score"
-    assert sentences(np.array([[0.2, 0.5, 0.3]] * 2), frame, usual, most=1)[1] == "shop = b: +0.5"
-    assert "paid = (missing) (usual 43.10)" in sentences(np.array([[1.0, 0, 0]] * 2), frame, usual)[1]
 
 
 def test_the_nearest_positives_are_positive_and_near() -> None:

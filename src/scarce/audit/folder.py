@@ -22,6 +22,7 @@ from scarce._files import written_whole
 from scarce._typing import Cell, Json
 from scarce._values import plain
 from scarce.tables import Column, Reading
+from scarce.tables.writing import write_csv, write_excel, write_parquet
 
 from .options import OPTIONS, write_options
 from .reasons import Usual
@@ -67,7 +68,9 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
     page = report_html(result, data)
     with written_whole(out, force=force, marker=MANIFEST) as new:
         new.mkdir()
-        result.queue.to_csv(new / "queue.csv", index=False)
+        write_csv(result.queue, new / "queue.csv")
+        write_excel(result.queue, new / "queue.xlsx")
+        write_parquet(result.queue, new / "queue.parquet")
         (new / "report.html").write_text(page, encoding="utf-8")
         _write_json(new / "report.json", data)
         np.save(new / TRAINING_ROWS, np.unique(row_marks(result.task.X)), allow_pickle=False)
@@ -103,6 +106,7 @@ def _manifest(result: Audit) -> Json:
             "positive": result.target.positive,
             "negative": result.target.others,
         },
+        "log_odds_shift": result.promise.shift,
         "winner": result.comparison.winner.candidate.name,
         "threshold": result.threshold,
         "reasons": result.settings.budget_plan.checks,

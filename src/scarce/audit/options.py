@@ -18,7 +18,7 @@ __all__ = ["OPTIONS", "read_gains", "read_options", "repeated_options", "write_o
 
 OPTIONS = "audit.toml"
 # Options that name files.
-_PATHS = ("table", "reviews")
+_PATHS = ("table", "reviews", "columns")
 
 
 def read_options(path: str | Path) -> Keywords:

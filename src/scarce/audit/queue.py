@@ -9,12 +9,13 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from scarce._typing import BoolArray, FloatArray, IntArray
-from scarce.occlusion import contributions
 
 from .blocks import Blocks, first_of_blocks, make_units
-from .compare import Comparison
+from .compare import Comparison, scored
+from .evidence import NO_REASON, Reason, find_reasons
 from .explore import draw, inclusion_chances
-from .reasons import Usual, nearest_positives, sentences
+from .outlook import shifted
+from .reasons import Usual, nearest_positives
 from .settings import BudgetPlan
 
 __all__ = [
@@ -93,6 +94,7 @@ def queue_of_new_rows(
     usual: Mapping[str, Usual],
     size: int,
     trained_on: IntArray | None = None,
+    shift: float = 0.0,
 ) -> pd.DataFrame:
     """Rank rows that the model has not seen, and explain the first `size`; the index is that of `X`."""
     score = model.score_samples(X)
@@ -100,7 +102,7 @@ def queue_of_new_rows(
     best, rest = order[:size], order[size:]
     if not len(best):
         return _decided(model, X.index[rest], score[rest])
-    explained = explain_rows(model, X.iloc[best], score[best], usual, trained_on)
+    explained, _ = explain_rows(model, X.iloc[best], score[best], usual, trained_on, shift)
     return pd.concat([explained, _decided(model, X.index[rest], score[rest])]) if len(rest) else explained
 
 
@@ -110,7 +112,8 @@ def queue_of_tested_rows(
     X: pd.DataFrame,
     usual: Mapping[str, Usual],
     labelled: IntArray,
-) -> pd.DataFrame:
+    shift: float = 0.0,
+) -> tuple[pd.DataFrame, list[list[Reason]]]:
     """Rank rows of known outcome, each scored and explained by the model of the fold in which it was tested.
 
     Each block gives its share of the queue, as in the comparison; the queue is then put in order of the scores. One
@@ -118,17 +121,20 @@ def queue_of_tested_rows(
     """
     winner, folds = comparison.winner, comparison.folds
     best = winner.units.row[first_of_blocks(winner.units, comparison.blocks.budget)]
-    parts = []
+    parts: list[pd.DataFrame] = []
+    reasons: list[list[Reason]] = []
     for fold, (model, (train, _)) in enumerate(zip(winner.models, folds.splits, strict=True)):
         chosen = best[folds.fold_of_tested[best] == fold]
         if len(chosen):
             rows = X.loc[labelled[folds.tested[chosen]]]
-            part = explain_rows(model, rows, winner.score[chosen], usual, labelled[train])
-            parts.append(part.assign(probability=winner.probability[chosen]))
+            part, found = explain_rows(model, rows, winner.score[chosen], usual, labelled[train], shift)
+            parts.append(part.assign(probability=shifted(winner.probability[chosen], shift)))
+            reasons += found
     queue = pd.concat(parts)
     queue["threshold"] = threshold
     queue["flagged"] = _verdicts(queue["score"].to_numpy() > threshold)
-    return queue.sort_values("score", ascending=False, kind="stable")
+    order = np.argsort(-queue["score"].to_numpy(), kind="stable")
+    return queue.iloc[order], [reasons[place] for place in order]
 
 
 def explain_rows(
@@ -137,16 +143,17 @@ def explain_rows(
     score: FloatArray,
     usual: Mapping[str, Usual],
     trained_on: IntArray | None,
-) -> pd.DataFrame:
-    """Return scores, verdicts and reasons of some rows."""
+    shift: float = 0.0,
+) -> tuple[pd.DataFrame, list[list[Reason]]]:
+    """Return scores, verdicts and reasons of some rows; `shift` moves the log-odds of all probabilities."""
     queue = _decided(model, rows.index, score)
-    values = [column.weighted(rows[name].dtype) for name, column in usual.items()]
-    queue["reasons"] = sentences(contributions(model.score_samples, rows, values), rows, usual)
+    reasons = find_reasons(lambda X: shifted(scored(model, X)[1], shift), rows, usual)
+    queue["reasons"] = ["; ".join(reason.sentence() for reason in found) or NO_REASON for found in reasons]
     if trained_on is not None:
         near = nearest_positives(model, rows, trained_on)
         if any(near):
             queue["nearest_positives"] = near
-    return queue
+    return queue, reasons
 
 
 def _decided(model: Pipeline, index: pd.Index, score: FloatArray) -> pd.DataFrame:

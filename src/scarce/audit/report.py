@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
@@ -13,9 +14,11 @@ import scarce
 from scarce._typing import Json
 from scarce._values import plain
 
-from . import plots
+from . import plots, plots_inside
 from .blocks import shares_checked
 from .compare import Outcome
+from .evidence import percent
+from .page import cases_data, inside_data, script_json, validator_data
 from .result import Audit
 from .shift import Shift
 
@@ -24,6 +27,7 @@ __all__ = ["figure_titles", "report_data", "report_html"]
 MAX_QUEUE_SHOWN = 1_000
 CURVE_POINTS = 200
 BUDGET_POINTS = 60
+IMPORTANT = 15
 
 OBJECTIVES = {
     "ap": "average precision, the quality of the ranking over all budgets",
@@ -121,6 +125,9 @@ def report_data(result: Audit) -> Json:
         "changes": result.changes,
         "threshold": result.threshold,
         "queue": _queue(result),
+        "cases": cases_data(result),
+        "inside": inside_data(result),
+        "validator": validator_data(result),
         "done": _done(result),
         "caveats": _caveats(result),
     }
@@ -131,6 +138,8 @@ def report_html(result: Audit, data: Json) -> str:
     environment = Environment(loader=PackageLoader("scarce.audit"), autoescape=True, undefined=StrictUndefined)
     environment.filters["figure"] = figure_text
     environment.filters["interval"] = interval_text
+    environment.filters["percent"] = percent
+    environment.filters["script_json"] = script_json
     curves = [_curve(outcome, result) for outcome in result.comparison.outcomes]
     methods = data["comparison"]["methods"]
     titles = data["comparison"]["titles"]
@@ -144,6 +153,10 @@ def report_html(result: Audit, data: Json) -> str:
         ],
         "recall": plots.precision_recall(curves, rate),
         "budget": plots.precision_at_budget(curves, result.settings.budget_plan.checks, rate),
+        "calibration": plots_inside.calibration(data["inside"]["deciles"]),
+        "periods": plots_inside.periods(data["inside"]["periods"]) if len(data["inside"]["periods"]) > 1 else None,
+        "importance": plots_inside.importance(data["inside"]["importance"][:IMPORTANT]),
+        "dependence": [plots_inside.dependence(drawn) for drawn in data["inside"]["dependence"]],
     }
     return environment.get_template("report.html.jinja").render(report=data, plots=drawings)
 
@@ -256,10 +269,13 @@ def _queue(result: Audit) -> Json:
         "new_rows": result.new_rows,
         "positives": known,
         "flagged": int((queue["flagged"] == "yes").sum()),
-        "columns": [c for c in queue.columns if c != "threshold"],
+        "columns": [c for c in queue.columns if c not in ("threshold", "chance_drawn")],
         "rows": [
             {name: plain(value) for name, value in row.items() if name != "threshold"}
             for row in queue.head(MAX_QUEUE_SHOWN).to_dict("records")
+        ],
+        "numeric": [
+            str(name) for name in queue.columns if pd.api.types.is_numeric_dtype(queue[name].dtype) or name == "score"
         ],
         "positive": result.target.positive,
     }

@@ -13,7 +13,10 @@ from scarce.tables import Profile, Reading, Target
 from .certificate import Certificate
 from .checked import Checks
 from .compare import Comparison
+from .dictionary import Dictionary
+from .evidence import Evidence
 from .explore import Exploration
+from .inside import Inside
 from .plan import Plan
 from .promise import Promise
 from .readable import Readable
@@ -56,6 +59,10 @@ class Audit:
         The winner, fitted on all rows whose outcome is known.
     promise : Promise
         The number of positives to expect in the queue.
+    evidence : list of Evidence
+        What speaks for or against each row of the queue.
+    inside : Inside
+        Figures by period and segment, calibration, importance and dependence.
     shift : Shift or None
         The difference of the rows to rank from those that were learned from; None without rows of unknown outcome.
     readable : Readable
@@ -80,6 +87,8 @@ class Audit:
         How the columns of the table were read.
     changes : list of str
         What changed since an earlier audit.
+    names : Dictionary
+        Titles and units of columns, and those that are hidden or sensitive.
     new_rows : bool
         Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
     rows_to_rank : int
@@ -97,6 +106,8 @@ class Audit:
     comparison: Comparison
     model: Pipeline
     promise: Promise
+    evidence: list[Evidence]
+    inside: Inside
     shift: Shift | None
     readable: Readable
     menu: list[MenuEntry]
@@ -113,6 +124,7 @@ class Audit:
     warnings: list[str]
     seconds: float
     changes: list[str] = field(default_factory=list)
+    names: Dictionary = field(default_factory=Dictionary)
 
     @property
     def threshold(self) -> float:

@@ -22,12 +22,16 @@ from scarce.profit import MenuEntry
 from scarce.profit._gains import gain_of_flagging
 from scarce.tables import Table, gather, profile_table, read_table, read_target
 
-from .blocks import Blocks, make_blocks, make_period_blocks
+from .blocks import Blocks, first_of_blocks, make_blocks, make_period_blocks
 from .certificate import certify
 from .checked import Checks, chances_of_checks
 from .compare import Comparison, compare, measure_for_all_rows, scored
+from .dictionary import Dictionary, read_dictionary
+from .evidence import Reason
 from .explore import Exploration, plan_exploration
 from .folds import Folds, inner_folds, make_folds, periods_of
+from .gather import gather_evidence
+from .inside import look_inside
 from .methods import Size
 from .money import gains_of_table, precision_menu
 from .outlook import past_queues, shifted
@@ -87,9 +91,11 @@ def audit(
         )
     check_settings(settings)
     progress("Reading the table", 0, 1)
-    opened, source = _open(table, settings)
+    names = Dictionary() if settings.columns is None else read_dictionary(settings.columns)
+    opened, source = _open(table, settings, names)
     progress("Reading the columns", 0, 1)
     result = _Run(settings, source, opened, progress).audit()
+    result.names = names
     result.seconds = clock.perf_counter() - start
     return result
 
@@ -115,7 +121,28 @@ class _Run:
         model = task.fit(comparison.winner.candidate.model)
         spent("Finding reasons", self.final)
         usual = summarise_columns(task.X, self.profile.features)
-        queue, promise = self.make_queue(comparison, model, usual)
+        queue, promise, reasons = self.make_queue(comparison, model, usual)
+        evidence = gather_evidence(
+            queue,
+            reasons,
+            self.frame,
+            self.X,
+            self.y,
+            self.profile.features,
+            entities=self.entities,
+            amount=self.amount,
+            folds=inner_folds(task.y, folds),
+            seed=self.settings.seed,
+            time=self.settings.time,
+        )
+        inside = look_inside(
+            comparison,
+            task,
+            self.profile.features,
+            usual,
+            lambda X: shifted(scored(model, X)[1], promise.shift),
+            None if self.times is None else self.times.iloc[self.labelled],
+        )
         winner = comparison.winner
         readable = fit_readable(
             task, folds, self.profile.features, winner.candidate.name, winner.figures["ap"].estimate
@@ -131,6 +158,8 @@ class _Run:
             comparison=comparison,
             model=model,
             promise=promise,
+            evidence=evidence,
+            inside=inside,
             shift=self.shift,
             readable=readable,
             menu=self.make_menu(comparison, task),
@@ -147,6 +176,12 @@ class _Run:
             warnings=self.warnings,
             seconds=0.0,
         )
+
+    @property
+    def entities(self) -> list[str]:
+        """The columns that name someone or something in several rows."""
+        repeated = [c.name for c in self.profile.columns if c.role == "identifier" and 1 < c.distinct < len(self.frame)]
+        return list(dict.fromkeys([*repeated, *filter(None, [self.settings.distinct])]))
 
     def read(self) -> None:
         """Type the columns, and find out which rows are learned from and which are ranked."""
@@ -284,7 +319,7 @@ class _Run:
 
     def make_queue(
         self, comparison: Comparison, model: Pipeline, usual: dict[str, Usual]
-    ) -> tuple[pd.DataFrame, Promise]:
+    ) -> tuple[pd.DataFrame, Promise, list[list[Reason]]]:
         settings = self.settings
         shown = list(
             dict.fromkeys(
@@ -293,12 +328,13 @@ class _Run:
         )
         if not len(self.new):
             threshold = float(model[-1].threshold_)
-            queue = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled)
-            promise = predict_hits(queue["probability"].to_numpy(), past_queues(comparison))
-            queue["probability"] = shifted(queue["probability"].to_numpy(), promise.shift)
+            units = comparison.winner.units
+            best = units.row[first_of_blocks(units, comparison.blocks.budget)]
+            promise = predict_hits(comparison.winner.probability[best], past_queues(comparison))
+            queue, reasons = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled, promise.shift)
             if settings.explore:
                 self.warnings.append("No row was drawn at random, because every outcome is known already.")
-            return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise
+            return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise, reasons
         rows = self.X.iloc[self.new]
         gains = None if self.gains is None else self.gains[self.new]
         score, own, flagged = scored(model, rows, gains)
@@ -317,7 +353,7 @@ class _Run:
         by_score = chance[chosen] == 1
         promise = predict_hits(own[chosen], past_queues(comparison))
         probability = shifted(own, promise.shift)
-        queue = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled)
+        queue, reasons = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled, promise.shift)
         queue["flagged"] = ["yes" if is_flagged else "no" for is_flagged in flagged[chosen]]
         queue["probability"] = probability[chosen]
         if gains is not None:
@@ -327,7 +363,7 @@ class _Run:
             self.exploration = plan_exploration(probability[rest], chance[rest], self.budget.period)
             queue["drawn"] = np.where(by_score, "by score", "at random")
             queue["chance_drawn"] = chance[chosen]
-        return with_table_columns(queue, self.frame, shown), promise
+        return with_table_columns(queue, self.frame, shown), promise, reasons
 
     def weigh_checks(self, comparison: Comparison, task: Task) -> Checks | None:
         """Add the figures for all rows, where only some were ever checked."""
@@ -349,8 +385,11 @@ class _Run:
         return precision_menu(comparison.winner.probability, task.y[tested], task.gains[tested], task.weights(tested))
 
 
-def _open(table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings) -> tuple[Table, Source]:
-    how: Any = {"types": settings.types, "drop": settings.drop, "needs": settings.needs}
+def _open(
+    table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings, names: Dictionary
+) -> tuple[Table, Source]:
+    needs = {**settings.needs, "columns": tuple(names.entries)}
+    how: Any = {"types": {**names.kinds, **settings.types}, "drop": settings.drop, "needs": needs}
     if table is None or isinstance(table, pd.DataFrame):
         frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
         name = "simulated payments" if table is None else "the table"

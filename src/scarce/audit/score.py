@@ -51,7 +51,8 @@ def score_table(model: str | Path, table: str | Path | pd.DataFrame, *, reasons:
     X = conform(frame, saved.columns)
     settings = saved.manifest["settings"]
     explained = saved.manifest["reasons"] if reasons is None else reasons
-    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, explained)
+    shift = saved.manifest["log_odds_shift"]
+    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, explained, shift=shift)
     own = [*saved.manifest["identifiers"], settings["time"], settings["amount"]]
     shown = [name for name in dict.fromkeys(own) if name in frame.columns]
     ranked = with_table_columns(queue, frame, shown)

@@ -83,6 +83,8 @@ class Settings:
         Columns to learn from, or not, whatever the profile finds.
     types : mapping of str, optional
         The kind of some columns, "number", "category" or "date", whatever their cells look like.
+    columns : str, optional
+        A TOML file with titles, units and kinds of columns, and whether they are hidden or sensitive.
     seed : int
         The same seed gives the same queue.
     """
@@ -109,6 +111,7 @@ class Settings:
     keep: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     types: Mapping[str, Kind] = field(default_factory=dict)
+    columns: str | None = None
     seed: int = 0
 
     @property

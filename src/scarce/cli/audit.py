@@ -70,6 +70,7 @@ def audit_command(
     types: Annotated[
         list[str] | None, typer.Option(help="Kind of a column: COLUMN=number, category or date; repeatable.")
     ] = None,
+    columns: Annotated[Path | None, typer.Option(help="TOML file of titles, units and kinds of columns.")] = None,
     again: Annotated[Path | None, typer.Option(help="Folder of an audit to repeat on this table.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results; audit-NAME if left out.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same queue.")] = 0,
@@ -125,8 +126,9 @@ def _options(
     found |= {name: context.params[name] for name in given}
     if isinstance(found.get("types"), list):
         found["types"] = _kinds(found["types"])
-    if isinstance(found.get("reviews"), Path):
-        found["reviews"] = str(found["reviews"])
+    for name in ("reviews", "columns"):
+        if isinstance(found.get(name), Path):
+            found[name] = str(found[name])
     if gains is not None:
         found["gains"] = read_gains(gains)
     if gain:
