@@ -3,11 +3,13 @@
 #   make test    style, types, import layers and tests
 #   make bench   time and memory beside peers; writes docs/proofs/bench.md
 #   make prove-gamma, make prove-two-gammas   statements on real data; each writes its table to docs/proofs
+#   make bench-growth   time and memory by the number of rows; writes docs/proofs/growth.md and its plot
+#   make first-fit BEFORE=FOLDER   the first fits beside those of an older src; writes docs/proofs/first-fit.md
 #   make lint    the first three of make test
 #   make docs    the documentation as HTML, in docs/_build
 #   make clean   remove all that make made, .venv included
 
-.PHONY: audit test bench prove-gamma prove-two-gammas lint docs clean
+.PHONY: audit test bench bench-growth first-fit prove-gamma prove-two-gammas lint docs clean
 .DEFAULT_GOAL := audit
 
 PYTHON := python3
@@ -26,6 +28,12 @@ test: lint
 
 bench: .venv/.installed
 	$(BIN)/python -m benchmarks --table docs/proofs/bench.md
+
+bench-growth: .venv/.installed
+	$(BIN)/python -m benchmarks.growth
+
+first-fit: .venv/.installed
+	$(BIN)/python -m benchmarks.start $(BEFORE)
 
 prove-gamma: .venv/.installed
 	$(BIN)/python -m proofs gamma

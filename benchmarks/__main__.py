@@ -15,7 +15,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from benchmarks import ellipsoids, fmeasure, metric_learning, million, neighbors, product, profit, sampling, trees
+from benchmarks import (
+    ellipsoids,
+    fmeasure,
+    metric_learning,
+    million,
+    neighbors,
+    product,
+    profit,
+    sampling,
+    search,
+    start,
+    trees,
+)
 from benchmarks.rows import Row, Run
 from proofs.page import table, tally, written_by
 
@@ -30,6 +42,9 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "ccnnd-stream-time": neighbors.ccnnd_stream_time,
     "rare-predict-time": neighbors.rare_predict_time,
     "neighbors-time": neighbors.neighbors_time,
+    "exact-search-time": search.exact_time,
+    "one-row-search-time": search.one_row_time,
+    "inverted-file-time": search.inverted_file_time,
     "decide-time": million.decide_time,
     "tuned-growth": million.tuned_growth,
     "ccnnd-growth": million.ccnnd_growth,
@@ -43,12 +58,17 @@ MEASUREMENTS: dict[str, Callable[[Run], list[Row]]] = {
     "tree-fit-time": trees.tree_fit_time,
     "meta-fit-time": trees.meta_fit_time,
     "forest-fit-time": trees.forest_fit_time,
+    "forest-histogram-time": trees.forest_histogram_time,
+    "forest-predict-time": trees.forest_predict_time,
     "tree-predict-time": trees.tree_predict_time,
     "tree-memory": trees.tree_memory,
     "tree-first-fit": trees.tree_first_fit,
     "profit-fit-time": profit.profit_fit_time,
     "profit-latency": profit.profit_latency,
     "profit-forest-time": profit.profit_forest_time,
+    "start-time": start.start_time,
+    "first-fit": start.first_fit,
+    "busy-threads": start.busy_threads,
     "audit-time": product.audit_time,
     "study-overhead": product.study_overhead,
 }

@@ -6,6 +6,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.memory import memory_row, resident
 from benchmarks.rows import Bar, Row, Run, fastest
+from scarce.datasets import handbook_split, load
 from scarce.trees import APTree, MetaAP, MetaAPForest
 
 BINS = 255
@@ -68,18 +72,90 @@ def meta_fit_time(run: Run) -> list[Row]:
     ]
 
 
+def _payments(run: Run) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
+    """Return a week of card payments, later ones, and the number of trees."""
+    if run.quick:
+        return *_rows(2_000, 15), 20
+    payments = load("handbook-payments")
+    train, test = handbook_split(payments.frame, "2018-06-13")
+    return payments.data[train], payments.target[train], payments.data[test], 200
+
+
 def forest_fit_time(run: Run) -> list[Row]:
-    n, trees, depth = (2_000, 20, 5) if run.quick else (10_000, 100, 5)
-    X, y, _ = _rows(n, 20)
-    ours, peer = fastest(
+    try:
+        X, y, _, trees = _payments(run)
+    except (OSError, ValueError) as problem:
+        return [Row("MetaAPForest fit of card payments", note=str(problem))]
+    options = {"n_estimators": trees, "random_state": 0}
+    peer, meta, one, bins, meta_bins = fastest(
         run,
         2,
         one_core=True,
-        ours=lambda: MetaAPForest(trees, max_depth=depth, random_state=0).fit(X, y),
-        peer=lambda: RandomForestClassifier(trees, max_features=None, max_depth=depth**2, random_state=0).fit(X, y),
+        peer=lambda: RandomForestClassifier(min_samples_leaf=5, **options).fit(X, y),
+        meta=lambda: MetaAPForest(**options).fit(X, y),
+        one=lambda: MetaAPForest(merge=False, **options).fit(X, y),
+        bins=lambda: MetaAPForest(merge=False, max_bins=BINS, **options).fit(X, y),
+        meta_bins=lambda: MetaAPForest(max_bins=BINS, **options).fit(X, y),
     )
-    what = f"MetaAPForest({trees}) fit of depth 5 in 5, {n:,} × 20, to RandomForestClassifier of depth 25"
-    return [Row(what, ours, peer, ours / peer, "s", run.judged(Bar("<=", 3)))]
+    what = f"MetaAPForest fit of {len(X):,} × {X.shape[1]} payments, {trees} trees, to RandomForestClassifier"
+    return [
+        Row(f"{what}, trees of trees", meta, peer, meta / peer, "s", run.judged(Bar("<=", 1.5))),
+        Row(f"{what}, single trees", one, peer, one / peer, "s", run.judged(Bar("<=", 0.5))),
+        Row(f"{what}, single trees on histograms", bins, peer, bins / peer, "s", run.judged(Bar("<=", 0.25))),
+        Row(f"{what}, trees of trees on histograms", meta_bins, peer, meta_bins / peer, "s"),
+    ]
+
+
+def forest_histogram_time(run: Run) -> list[Row]:
+    n = 10_000 if run.quick else 200_000
+    X, y, _ = _rows(n, 20)
+    rows = []
+    for merge in (False, True):
+        exact, bins = fastest(
+            run,
+            2,
+            one_core=True,
+            exact=lambda merge=merge: MetaAPForest(10, merge=merge, random_state=0).fit(X, y),
+            bins=lambda merge=merge: MetaAPForest(10, merge=merge, max_bins=BINS, random_state=0).fit(X, y),
+        )
+        what = f"MetaAPForest(10, merge={merge}) fit on histograms, {n:,} × 20, to exact splits"
+        rows.append(Row(what, bins, exact, bins / exact, "s", run.judged(Bar("<=", 1 / 3))))
+    return rows
+
+
+def forest_predict_time(run: Run) -> list[Row]:
+    try:
+        X, y, test, trees = _payments(run)
+    except (OSError, ValueError) as problem:
+        return [Row("MetaAPForest scores of card payments", note=str(problem))]
+    new = np.random.default_rng(0).choice(test, 10_000 if run.quick else 1_000_000)
+    peer = RandomForestClassifier(trees, min_samples_leaf=5, random_state=0).fit(X, y)
+    rows = []
+    for merge, kind in ((True, "trees of trees"), (False, "single trees")):
+        ours = MetaAPForest(trees, merge=merge, random_state=0).fit(X, y)
+        many, theirs = fastest(
+            run,
+            2,
+            one_core=True,
+            many=lambda ours=ours: ours.score_samples(new),
+            theirs=lambda: peer.predict_proba(new),
+        )
+        what = f"MetaAPForest scores of {len(new):,} payments, {kind}, to RandomForestClassifier"
+        rows.append(Row(what, many, theirs, many / theirs, "s", run.judged(Bar("<=", 1))))
+        one, their_one = (_slow_call(scores, test[:200]) for scores in (ours.score_samples, peer.predict_proba))
+        what = f"MetaAPForest score of one payment, {kind}, 99th percentile, to RandomForestClassifier"
+        rows.append(Row(what, one, their_one, one / their_one, "s", run.judged(Bar("<=", 1))))
+    return rows
+
+
+def _slow_call(scores: Callable[[NDArray[Any]], object], new: NDArray[Any]) -> float:
+    """Return the time that 99 of 100 calls with one row keep."""
+    taken = []
+    for row in new:
+        start = time.perf_counter()
+        scores(row[None])
+        taken.append(time.perf_counter() - start)
+    return float(np.quantile(taken, 0.99))
 
 
 def tree_predict_time(run: Run) -> list[Row]:

@@ -84,6 +84,16 @@ def kneighbors(rows, numbers, query, k, skip=None, power=2):
     return sorted(found)[:k]
 
 
+def nearest_at_any_scale(rows, query, k, skip=-1):
+    """The k nearest (distance, position) of some rows, with differences brought near 1 by a power of two."""
+    apart = [[float(a) - float(b) for a, b in zip(query, row, strict=True)] for row in rows]
+    power = math.frexp(max(abs(d) for row in apart for d in row))[1]
+    scaled = [[math.ldexp(d, -power) for d in row] for row in apart]
+    squared = [sum(d * d for d in row) for row in scaled]
+    nearest = sorted((d, position) for position, d in enumerate(squared) if position != skip)[:k]
+    return [(math.ldexp(math.sqrt(d), power), position) for d, position in nearest]
+
+
 def nearest_by_differences(rows, query, k, skip=-1):
     """The k nearest (distance, position) of some rows, each distance a sum in the order of the features."""
     found = []

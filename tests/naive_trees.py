@@ -159,6 +159,62 @@ def best_gain(rows, name, categorical, parameter=0.0, min_samples_leaf=1, featur
     return best
 
 
+def random_numbers(seed):
+    """The numbers of splitmix64."""
+    state = seed
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        z = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        yield z ^ z >> 31
+
+
+def drawn_threshold(rows, j, number, edges=None):
+    """The threshold that a number draws between the smallest and the largest value; None if there is but one.
+
+    With bins a value counts as the upper edge of its bin, and the threshold is the last edge before.
+    """
+    known = [row[0][j] for row in rows if not isnan(row[0][j])]
+    if edges is not None:
+        known = [min(edge for edge in edges if x <= edge) for x in known]
+    if len(set(known)) < 2:
+        return None
+    low, high = min(known), max(known)
+    share = (number >> 11) / 2**53
+    drawn = max(low * (1 - share) + high * share, low)
+    drawn = drawn if drawn < high else low
+    return drawn if edges is None else max(edge for edge in edges if edge <= drawn)
+
+
+def drawn_splits(rows, j, is_categorical, number, edges=None):
+    """Each (left, right, threshold) that a number allows: missing values on both sides, and against the others."""
+    if is_categorical:
+        found = list(prefixes(rows, j, "entropy"))
+        if found:
+            left, right = found[number % len(found)]
+            yield left, right, None
+        return
+    threshold = drawn_threshold(rows, j, number, edges)
+    missing = [row for row in rows if isnan(row[0][j])]
+    if threshold is not None:
+        left = [row for row in rows if row[0][j] <= threshold]
+        right = [row for row in rows if row[0][j] > threshold]
+        yield left, right + missing, threshold
+        if missing:
+            yield left + missing, right, threshold
+    if missing and len(missing) < len(rows):
+        yield [row for row in rows if not isnan(row[0][j])], missing, inf
+
+
+def bin_size(counts, n_bins):
+    """The size that makes `n_bins` bins of rows, where a value with more rows counts as one bin; by bisection."""
+    low, high = 0.0, float(sum(counts))
+    for _ in range(200):
+        size = (low + high) / 2
+        low, high = (size, high) if sum(min(count, size) for count in counts) > n_bins * size else (low, size)
+    return high
+
+
 def budgets(budget, left, right):
     """The parts of a budget that reach the two sides: the richer one is read first."""
     if share(left) >= share(right):
@@ -203,6 +259,11 @@ def merged(leaves, merge):
         wl, pl = (int(sum(column)) for column in zip(*leaves[:i], strict=True))
         values.append(pl * pl / (p * wl) + (p - pl) / w if merge == "ap" else pl / p - (wl - pl) / (w - p))
     return values.index(max(values)) + 1
+
+
+def smoothed_precision(positives, weight, prior):
+    """The share of positives after one more row of the usual kind."""
+    return (positives + prior) / (weight + 1)
 
 
 # walking ------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from benchmarks import neighbors, product
+from benchmarks import growth, neighbors, product, start
 from benchmarks.__main__ import MEASUREMENTS, main
 from benchmarks.memory import memory_row
 from benchmarks.peers import ArrayGammaKNN, PlainGammaKNN
@@ -53,7 +53,9 @@ class WithoutMercy(Run):
         ("lmnn-time", 2, {"ours", "peer", "ratio"}),
         ("ellipsoid-dual-time", 2, {"ours", "peer", "ratio"}),
         ("fmeasure-overhead", 4, {"ours", "peer"}),
-        ("forest-fit-time", 1, {"ours", "peer", "ratio"}),
+        ("forest-fit-time", 4, {"ours", "peer", "ratio"}),
+        ("forest-histogram-time", 2, {"ours", "peer", "ratio"}),
+        ("forest-predict-time", 4, {"ours", "peer", "ratio"}),
         ("profit-fit-time", 3, {"ours", "peer", "ratio"}),
     ],
 )
@@ -171,3 +173,44 @@ def test_every_measurement_has_a_row_on_the_page_with_a_figure_or_the_reason_why
         # A bar that is missed stands on the page as it came out.
         assert verdict in {"", "kept", "MISSED"} or verdict.startswith("not measured"), line
         assert bool(ours or ratio) != verdict.startswith("not measured"), line
+
+
+def test_starting_is_measured_and_can_miss_its_bar():
+    help_, study, import_ = start.start_time(WithoutMercy(quick=True))
+    assert help_.passed is False
+    assert all(row.ours > 0 for row in (help_, study, import_))
+    (threads,) = start.busy_threads(WithoutMercy(quick=True))
+    assert threads.passed is False
+    assert threads.ratio == threads.ours / threads.peer
+
+
+def test_the_first_fit_compiles_and_the_next_does_not():
+    (row,) = start.first_fit(Run(quick=True))
+    assert row.what.startswith("GammaKNN")
+    assert row.ours > row.peer > 0
+
+
+def test_times_that_would_take_too_long_are_extrapolated_by_the_exponent_and_marked(tmp_path):
+    cells = {10: growth.Cell(1.0, 2.0, 5.0), 100: growth.Cell(100.0, 20.0, 7.0)}
+    assert growth.extrapolate({10: cells[10]}, 100) is None
+    beyond = growth.extrapolate(cells, 1_000)
+    assert (beyond.fit, beyond.predict) == pytest.approx((10_000, 200))
+    assert not beyond.measured
+    found = {"A": {**cells, 1_000: beyond}, "B": {10: growth.Cell(0.5, 1e-6, 0.0)}}
+    page = growth.page(found, (10, 100, 1_000), 60)
+    assert "| A | 1 | 100 | ≈1e+04 |" in page
+    assert "| n^2.0 | n^1.0 |" in page
+    assert "| B | 0.5 |  |  | 1 |  |  | 0 |  |  |  |  |" in page
+    growth.draw(found, tmp_path / "growth.svg")
+    assert (tmp_path / "growth.svg").read_text().count("<svg") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_growth_is_measured_in_fresh_processes_up_to_the_limit(tmp_path, capsys):
+    only = ["--only", "MetaAP, bins", "--folder", str(tmp_path)]
+    assert growth.main(["--sizes", "500", "1000", "2000", "--limit", "1e-9", *only]) == 0
+    lines = (tmp_path / "growth.md").read_text().splitlines()
+    cells = lines[-1].split(" | ")
+    assert cells[0] == "| MetaAP, bins"
+    assert [cell[0] == "≈" for cell in cells[1:7]] == [False, False, True] * 2  # two sizes are always measured
+    assert "MetaAP, bins: 500: " in capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, brier_score_loss
@@ -21,7 +21,7 @@ from scarce.metrics import expected_calibration_error
 from scarce.neighbors import CCNND, GFRNN, GammaKNN
 from scarce.profit import BayesProfitClassifier
 from scarce.sampling import ResampledClassifier, ResampledGammaKNN, correct_prior
-from scarce.trees import APTree, MetaAPForest
+from scarce.trees import APTree, MetaAPForest, ProfitTree
 from tests.test_common import DEFAULTS, EXAMPLES, example_id
 
 pytestmark = [pytest.mark.filterwarnings("ignore:Every model", "ignore:With n_neighbors", "ignore:Without gains")]
@@ -66,7 +66,8 @@ def test_calibrated_and_in_the_order_of_the_score(estimator, table, new):
     assert expected_calibration_error(y_new, probability) < CALIBRATED
     assert brier_score_loss(y_new, probability) < brier_score_loss(y_new, np.full(len(y_new), y.mean())) * 1.02
     assert average_precision_score(y_new, probability) > average_precision_score(y_new, score) - 0.002
-    assert (np.diff(probability[np.argsort(score, kind="stable")]) >= -1e-12).all()
+    ranked_by = model._class_score(X_new) if model._curves_by_class else score
+    assert (np.diff(probability[np.argsort(ranked_by, kind="stable")]) >= -1e-12).all()
     if calibrates(estimator):
         squeezed = clone(estimator).set_params(calibration=None).fit(X, y)
         assert squeezed.threshold_ == model.threshold_
@@ -304,3 +305,27 @@ def test_no_worse_than_five_more_fits(model, table, new):
     ours = model.fit(X, y).predict_proba(new[0])[:, 1]
     assert brier_score_loss(new[1], ours) < 1.01 * brier_score_loss(new[1], peer)
     assert expected_calibration_error(new[1], ours) < expected_calibration_error(new[1], peer) + 0.005
+
+
+@pytest.mark.parametrize("model", [APTree(), ProfitTree()], ids=lambda model: type(model).__name__)
+def test_leaves_of_few_rows_are_trusted_less(model):
+    """Honest probabilities of a tree come from shares that are drawn towards that of all rows, by five rows."""
+    X, y = make_classification(600, weights=[0.8], flip_y=0.2, random_state=0)
+    weight = np.where(np.arange(600) % 2, 3.0, 1.0)
+    model = clone(model).set_params(pos_label=1, calibration="honest").fit(X, y, weight)
+    leaf = model.tree_.apply(X)
+    expected, usual = np.empty(600), weight @ y / weight.sum()
+    for one in np.unique(leaf):
+        mine = leaf == one
+        prior = 5 * weight.mean()
+        expected[mine] = (weight[mine] @ y[mine] + prior * usual) / (weight[mine].sum() + prior)
+    np.testing.assert_allclose(model._class_score(X), expected, atol=2e-6)
+    probability = model.predict_proba(X)[:, 1]
+    assert (np.diff(probability[np.lexsort((probability, expected.round(5)))]) >= 0).all()
+    assert not [name for name in vars(model) if name.startswith("_kept")]
+
+
+def test_auto_fits_no_tree_more_for_probabilities():
+    X, y = make_classification(300, weights=[0.8], random_state=0)
+    assert not APTree().fit(X, y)._curves_by_class
+    assert APTree(threshold="f1").fit(X, y)._curves_by_class  # the folds of the threshold serve both

@@ -1,5 +1,6 @@
 """The package starts without its heavy parts, and everything is found where it was."""
 
+import logging
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 import scarce
+from scarce.cli import main
 
 HEAVY = ["sklearn", "numba", "scipy", "pandas", "lightgbm", "matplotlib"]
 
@@ -82,3 +84,43 @@ def test_threads_of_lightgbm_sleep_while_they_wait(code):
     spins, policy = run(OMP_WAIT_POLICY="active")
     assert int(spins) > 1_000_000
     assert policy == "active"
+
+
+COMPILE = """
+import gc, logging, sys, numpy as np
+import scarce._compiling as compiling
+compiling.WORTH_A_LINE = 0.01
+logging.basicConfig(level={level}, format="%(name)s: %(message)s")
+from scarce.neighbors import GammaKNN, GFRNN
+X = np.random.default_rng(0).normal(size=(60, 3))
+for model in (GammaKNN(), GFRNN()):
+    model.fit(X, X[:, 0] > 1)
+assert gc.isenabled()
+"""
+
+
+@pytest.mark.parametrize(("level", "lines"), [("logging.INFO", 1), ("logging.WARNING", 0)])
+def test_compiling_is_logged_once_and_not_again_from_disk(level, lines, tmp_path):
+    for expected in (lines, 0):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", COMPILE.format(level=level)],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        )
+        assert done.stderr.count("scarce: Compiling once after installation") == expected
+        assert len(done.stderr.splitlines()) == expected
+
+
+def test_the_command_line_shows_what_the_library_logs_on_a_terminal(monkeypatch, capsys):
+    logger = logging.getLogger("scarce")
+    monkeypatch.setattr(logger, "handlers", [])
+    monkeypatch.setattr(logger, "level", logging.WARNING)
+    for terminal, shown in ((False, ""), (True, "Compiling once.\n")):
+        monkeypatch.setattr(sys, "argv", ["scarce", "--version"])
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        with pytest.raises(SystemExit):
+            main()
+        logger.info("Compiling once.")
+        assert capsys.readouterr().err == shown

@@ -15,10 +15,12 @@ __all__ = ["EXTRAS", "MissingPackage", "install", "require"]
 # The extra that installs a module.
 EXTRAS = {
     "distributed": "dask",
+    "faiss": "ann",
     "imblearn": "sampling",
     "jinja2": "audit",
     "lightgbm": "boost",
     "matplotlib": "audit",
+    "openpyxl": "audit",
     "pandas": "audit",
     "pyarrow": "audit",
     "river": "stream",
@@ -27,6 +29,7 @@ EXTRAS = {
 }
 _PACKAGES = {
     "distributed": "Dask",
+    "faiss": "faiss-cpu",
     "imblearn": "imbalanced-learn",
     "lightgbm": "LightGBM",
     "scikit_posthocs": "scikit-posthocs",

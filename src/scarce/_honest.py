@@ -43,6 +43,7 @@ class HonestScores(Method):
     # Kept on the instance for as long as it learns.
     _metadata: Metadata = Metadata()
     _kept_honest_scores: FloatArray | None = None
+    _kept_class_scores: FloatArray | None = None
     # Where a method has scores of the kind while it learns; what is in a column is the method's own affair.
     _out_of_fold: FloatArray | None = None
 
@@ -64,6 +65,13 @@ class HonestScores(Method):
     def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
         """Return honest scores that cost no further fit, such as out-of-bag ones, or None; NaN for a row without."""
         return None
+
+    # True if `_class_score` separates the classes better than `_score`.
+    _has_class_score: ClassVar[bool] = False
+
+    def _class_score(self, X: Rows) -> FloatArray:
+        """Score rows for probabilities alone."""
+        raise NotImplementedError
 
     def _compute_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
         """Return honest scores: the method's own, or cross-fitted ones where groups or splits are given."""
@@ -98,13 +106,18 @@ class HonestScores(Method):
         """Score rows by models fitted on other folds: the mean over its tests, NaN for a row that is never tested."""
         n_classes = int(y.max()) + 1
         total = np.zeros(len(y) if n_classes == 2 else (len(y), n_classes))
+        of_class = np.zeros(len(y))
         tests = np.zeros(len(y) if n_classes == 2 else (len(y), 1))
         for train, test in self._splits(y):
             model = self._copy_for(train)
             weight = None if sample_weight is None else sample_weight[train]
             model._fit(safe_indexing(X, train), y[train], weight)
             total[test] += model._score(safe_indexing(X, test))
+            if self._has_class_score:
+                of_class[test] += model._class_score(safe_indexing(X, test))
             tests[test] += 1
+        if self._has_class_score and "_metadata" in vars(self):
+            self._kept_class_scores = np.divide(of_class, tests, out=np.full(len(y), np.nan), where=tests > 0)
         return np.divide(total, tests, out=np.full(total.shape, np.nan), where=tests > 0)
 
     def _splits(self, y: IntArray) -> list[Fold]:
@@ -226,7 +239,7 @@ class HonestScores(Method):
         finally:
             # As large as the training rows, and of no use afterwards.
             del self._metadata
-            for name in ("_kept_honest_scores", "_out_of_fold"):
+            for name in ("_kept_honest_scores", "_kept_class_scores", "_out_of_fold"):
                 self.__dict__.pop(name, None)
 
 

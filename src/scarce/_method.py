@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -28,6 +29,9 @@ class Method(BaseEstimator, metaclass=ABCMeta):
     threshold_: FittedThreshold
     n_features_in_: int
 
+    # The largest absolute value whose powers the method can take; features must differ by more than its reciprocal.
+    _largest_value: ClassVar[float] = np.inf
+
     @abstractmethod
     def _fit(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
         """Learn. `y` is 1 for positive rows and 0 for the others, or class codes with more than two classes."""
@@ -46,7 +50,25 @@ class Method(BaseEstimator, metaclass=ABCMeta):
         """Yield the small instances that the common tests run, the default one first."""
 
     def _check_X(self, X: MatrixLike, *, reset: bool) -> Rows:
-        return validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=reset)
+        if np.isfinite(self._largest_value):
+            self._check_powers(X, fitting=reset)
+        return X
+
+    def _check_powers(self, X: NDArray, *, fitting: bool) -> None:
+        """Refuse values whose powers overflow or, among training rows, vanish."""
+        name, low, high = type(self).__name__, X.min(axis=0), X.max(axis=0)
+        largest, spread = float(np.maximum(-low, high).max()), float((high / 2 - low / 2).max())
+        if largest > self._largest_value:
+            raise ValueError(
+                f"{name} multiplies values, and powers of {largest:.1e} overflow; divide the features until they are "
+                f"below {self._largest_value:g}."
+            )
+        if fitting and 0 < spread < 1 / self._largest_value:
+            raise ValueError(
+                f"{name} multiplies differences, and powers of {spread:.1e} vanish; multiply the features until they "
+                f"differ by more than {1 / self._largest_value:g}."
+            )
 
     @property
     def _feature_names(self) -> list[str]:

@@ -25,6 +25,7 @@ class Probabilities(HonestScores):
     # For the wrappers, which pass probabilities through and have no such parameter.
     calibration: str | None = "auto"
     _curves: tuple[Calibrator, ...] | None = None
+    _curves_by_class: bool = False  # of `_class_score`
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"calibration": [StrOptions({"auto", "honest"}), None]}
     # True if scores are a / (a + b) of two quantities at odds, which the threshold weighs against each other.
@@ -45,7 +46,8 @@ class Probabilities(HonestScores):
     def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return a probability of each class if `calibration` gives one, else the score squeezed into (0, 1).
 
-        A calibrated probability ranks rows as `score_samples` does, and is right on average: of the rows with a
+        A calibrated probability ranks rows as `score_samples` does (but for `APTree` and `ProfitTree`, whose leaves of
+        few rows are trusted less), and is right on average: of the rows with a
         probability of 0.1, a tenth is positive. It is not compared with 1/2: `predict` compares the score with
         `threshold_`. A squeezed score is 1/2 at the threshold and is no probability. With more than two classes, each
         class is calibrated against the rest, and the probabilities are divided by their sum.
@@ -54,7 +56,7 @@ class Probabilities(HonestScores):
         X = self._check_X(X, reset=False)
         if self._has_own_probabilities:
             return self._by_label(self._own_probabilities(X))
-        score = np.asarray(self._score(X), dtype=np.float64)
+        score = np.asarray(self._class_score(X) if self._curves_by_class else self._score(X), dtype=np.float64)
         return self._by_label(self._squeezed(score) if self._curves is None else _by_curves(self._curves, score))
 
     # How -----------------------------------------------------------------------------------------------------
@@ -82,9 +84,12 @@ class Probabilities(HonestScores):
 
     def _calibrate(self, X: Rows, y: IntArray, weight: FloatArray | None) -> None:
         """Fit the curves of the calibrated probabilities. Called after the threshold is chosen."""
-        self._curves = None
+        self._curves, self._curves_by_class = None, False
         if self.calibration is not None and not self._has_own_probabilities:
-            self._curves = self._fit_curves(*self._scores_for_curves(X, y, weight))
+            scores, y, count = self._scores_for_curves(X, y, weight)
+            self._curves_by_class = scores is not None and self._kept_class_scores is not None
+            self._curves = self._fit_curves(self._kept_class_scores if self._curves_by_class else scores, y, count)
+            self._curves_by_class &= self._curves is not None
 
     def _scores_for_curves(
         self, X: Rows, y: IntArray, weight: FloatArray | None

@@ -2,7 +2,6 @@
 
 from sklearn.calibration import _sigmoid_calibration as sigmoid_calibration
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper as BinMapper
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._metadata_requests import _routing_enabled as routing_enabled
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as openmp_threads
@@ -10,7 +9,6 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
-    "BinMapper",
     "HasMethods",
     "Interval",
     "RealNotInt",

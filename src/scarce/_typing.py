@@ -17,6 +17,7 @@ else:  # of an extra
 
 __all__ = [
     "CV",
+    "ArrowCells",
     "Axes",
     "BoolArray",
     "Booster",
@@ -62,6 +63,8 @@ Rows: TypeAlias = Any
 Frame: TypeAlias = Any
 # The values of one feature: an array, or a series of such a frame.
 Values: TypeAlias = Any
+# The cells of a column as an array or a chunked array of Arrow, which is an extra.
+ArrowCells: TypeAlias = Any
 # One value of a table: a number, a text, a date, or missing.
 Cell: TypeAlias = Any
 # One class label, and an array of them.

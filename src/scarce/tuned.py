@@ -19,7 +19,7 @@ from scarce.base import RareEventClassifier
 from scarce.explanation import Unit
 from scarce.objectives import FBeta
 
-__all__ = ["ClassifierWrapper", "TunedThreshold", "positive_score"]
+__all__ = ["CalibratedThreshold", "ClassifierWrapper", "TunedThreshold", "positive_score"]
 
 
 class ClassifierWrapper(MetaEstimatorMixin, RareEventClassifier):
@@ -147,6 +147,28 @@ class TunedThreshold(ClassifierWrapper):
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(LogisticRegression())
+
+
+class CalibratedThreshold(TunedThreshold):
+    """The same, with probabilities calibrated on the honest scores that the threshold was chosen on.
+
+    `score_samples` and the threshold are those of :class:`TunedThreshold`; `predict_proba` no longer is the
+    classifier's own, which after boosting or in a forest of pure leaves need not be right on average.
+
+    Parameters
+    ----------
+    estimator, threshold, cv, pos_label
+        See :class:`TunedThreshold`.
+    """
+
+    @property
+    def _has_own_probabilities(self) -> bool:
+        return False
+
+    def _calibrate(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> None:
+        if self._kept_honest_scores is None:
+            self._compute_honest_scores(X, y, sample_weight)
+        super()._calibrate(X, y, sample_weight)
 
 
 def positive_score(estimator: Estimator, X: MatrixLike) -> FloatArray:

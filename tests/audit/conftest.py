@@ -6,13 +6,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scarce.audit import Audit, audit, candidates, compare, save
+from scarce.audit import Audit, audit, figures, methods, save
 
 
 def hurry(patch: pytest.MonkeyPatch) -> None:
     """Make the audit fast, with few trees and few resamples; nothing that is tested depends on how many."""
-    patch.setattr(candidates, "TREES", 40)
-    patch.setattr(compare, "RESAMPLES", 40)
+    patch.setattr(methods, "EXTRA_TREES", 40)
+    patch.setattr(methods, "TREES", 40)
+    patch.setattr(methods, "OWN_TREES", 20)
+    patch.setattr(methods, "CONE_MODELS", 3)
+    patch.setattr(figures, "RESAMPLES", 40)
 
 
 @pytest.fixture(scope="package", autouse=True)

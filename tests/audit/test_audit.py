@@ -34,7 +34,8 @@ def of_new_rows(half_known: pd.DataFrame) -> Audit:
 
 
 def test_the_queue_is_ranked_by_honest_scores(result: Audit, table: pd.DataFrame) -> None:
-    queue, winner, tested = result.queue, result.comparison.winner, result.comparison.folds.tested
+    queue, winner = result.queue, result.comparison.winner
+    tested = result.task.X.index[result.comparison.folds.tested]
     assert len(queue) == 50
     assert queue["rank"].tolist() == list(range(1, 51))
     assert queue["score"].is_monotonic_decreasing
@@ -46,6 +47,7 @@ def test_the_queue_is_ranked_by_honest_scores(result: Audit, table: pd.DataFrame
         "score",
         "threshold",
         "flagged",
+        "probability",
         "outcome",
         "reasons",
     ]
@@ -56,20 +58,34 @@ def test_the_queue_is_ranked_by_honest_scores(result: Audit, table: pd.DataFrame
     np.testing.assert_array_equal(queue["score"], honest[queue["row"]])
     assert ((queue["flagged"] == "yes") == (queue["score"] > queue["threshold"])).all()
     # No row that was left out outranks, within its fold, a row that is in the queue.
-    rank = pd.Series(winner.rank, index=tested)
-    assert rank.drop(queue["row"]).max() <= rank[queue["row"]].min()
+    fold = pd.Series(result.comparison.folds.fold_of_tested, index=tested)
+    for number in range(5):
+        scores = honest[fold == number]
+        queued = scores.index.isin(queue["row"])
+        assert queued.sum() == 10
+        assert scores[~queued].max() <= scores[queued].min()
     assert (queue["outcome"] == "yes").mean() == pytest.approx(winner.figures["precision"].estimate, abs=0.05)
+    assert set(queue["threshold"]) == {result.threshold}
+
+
+def test_stages_print_themselves(result: Audit) -> None:
+    assert str(result.comparison).splitlines()[0].startswith(result.comparison.winner.candidate.name + ": ap 0.")
+    assert result.comparison.summary in str(result.comparison)
+    assert "γk-NN: 3 neighbours" in str(result.plan)
+    assert len(str(result.readable).splitlines()) == 1 + len(result.readable.rules)
+    assert str(result.comparison.blocks) == result.comparison.blocks.description
+    assert len(repr(result.comparison)) < 20_000
 
 
 def test_reasons_name_what_made_the_frauds(result: Audit) -> None:
     first = result.queue.head(10)["reasons"]
     assert first.str.contains("amount = ").mean() > 0.5
-    assert first.str.contains(r"\(usual [\d.]+\): \+\d").any()
+    assert first.str.contains(r"\(usual [\d.]+\) raises the probability from [\d.]+ % to [\d.]+ %").any()
 
 
 def test_the_same_seed_gives_the_same_queue_and_report(half_known: pd.DataFrame) -> None:
     small = half_known.head(500)
-    first, second = (audit(small, "fraud", budget=20, seed=5) for _ in range(2))
+    first, second = (audit(small, "fraud", budget=20, seed=5, quick=True) for _ in range(2))
     pd.testing.assert_frame_equal(first.queue, second.queue)
     assert first.threshold == second.threshold
     pages = []
@@ -82,6 +98,18 @@ def test_the_same_seed_gives_the_same_queue_and_report(half_known: pd.DataFrame)
     assert pages[0] == pages[1]
 
 
+def test_the_order_of_the_rows_does_not_matter(half_known: pd.DataFrame) -> None:
+    shuffled = half_known.sample(frac=1, random_state=1)
+    for options in ({}, {"time": "date"}):
+        one, other = (
+            audit(table, "fraud", budget=20, methods=["lightgbm", "gamma-knn"], **options)
+            for table in (half_known, shuffled)
+        )
+        assert one.queue["payment"].tolist() == other.queue["payment"].tolist()
+        assert one.queue["score"].tolist() == other.queue["score"].tolist()
+        assert one.comparison.lead == other.comparison.lead
+
+
 def test_rows_of_unknown_outcome_become_the_queue(of_new_rows: Audit, half_known: pd.DataFrame) -> None:
     queue = of_new_rows.queue
     assert of_new_rows.new_rows
@@ -90,11 +118,13 @@ def test_rows_of_unknown_outcome_become_the_queue(of_new_rows: Audit, half_known
     assert "outcome" not in queue
     assert set(queue["threshold"]) == {of_new_rows.threshold}
     known = of_new_rows.task.X
-    new = of_new_rows.comparison.folds
+    folds, blocks = of_new_rows.comparison.folds, of_new_rows.comparison.blocks
     assert len(known) == 700
-    assert new.by_time
-    assert max(new.tested) < 700
-    assert of_new_rows.task.budget == pytest.approx(30 / 200)
+    assert folds.by_time
+    assert max(known.index) < 700
+    # Parts of 116 or 117 rows are smaller than the 200 to rank, so that each has its share of the 30 checks.
+    assert np.bincount(blocks.block).tolist() == [len(test) for _, test in folds.splits]
+    assert blocks.budget.tolist() == [18, 17, 18, 17]
 
 
 def test_profit_is_the_objective_that_was_asked_for(of_new_rows: Audit) -> None:
@@ -109,10 +139,14 @@ def test_profit_is_the_objective_that_was_asked_for(of_new_rows: Audit) -> None:
 def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
     assert {p.name for p in folder.iterdir()} == {
         "queue.csv",
+        "queue.parquet",
+        "queue.xlsx",
         "report.html",
         "report.json",
         "model.skops",
         "manifest.json",
+        "training-rows.npy",
+        "audit.toml",
     }
     assert [p.name for p in folder.parent.iterdir()] == ["audit"]
     written = pd.read_csv(folder / "queue.csv")
@@ -144,7 +178,7 @@ def test_a_saved_model_scores_as_the_one_in_memory(folder: Path, result: Audit, 
         ranked = score_table(model, shuffled)
         assert ranked["score"].is_monotonic_decreasing
         in_memory = result.model.score_samples(result.task.X)
-        np.testing.assert_array_equal(ranked.set_index("row")["score"].sort_index(), in_memory)
+        np.testing.assert_array_equal(ranked.set_index("row")["score"][result.task.X.index], in_memory)
     assert ranked["reasons"].head(50).notna().all()
     assert ranked["reasons"].iloc[50:].isna().all()
     assert (ranked["payment"] == table.loc[ranked["row"], "payment"].to_numpy()).all()
@@ -228,7 +262,22 @@ def test_cells_cannot_write_into_the_report(of_new_rows: Audit) -> None:
     [
         ({"target": None}, r"Name the column of outcomes \(`target`\)"),
         ({"target": "fruad"}, "no column 'fruad' for `target`; did you mean 'fraud'"),
-        ({"budget": 0}, "`budget` is the number of rows that can be checked, at least 1; it was 0"),
+        ({"budget": 0}, "`budget` is the number of rows that can be checked, at least 1, .*; it was 0"),
+        ({"budget": "100/hour"}, "`budget` .* in each period such as 100/day; it was 100/hour"),
+        ({"budget": "10/day"}, r"A budget for each day needs the dates of the rows; name their column \(`time`\)"),
+        ({"delay": "7d"}, r"`delay` is the time .*; name the column of time too \(`time`\)"),
+        ({"methods": ["gama-knn"]}, r"There is no method 'gama-knn' \(`methods`\); did you mean 'gamma-knn'\?"),
+        ({"methods": ["bayes"]}, "The method 'bayes' learns from money; set the objective profit too"),
+        ({"explore": 0.9}, "`explore` is the share of the queue that is drawn at random, 0 to 0.5; it was 0.9"),
+        ({"rank": "week"}, "`rank` names a column and its value, such as week=2024-09; it was 'week'"),
+        ({"rank": "channel=fax"}, r"No row has channel = fax \(`rank`\); the column holds values such as"),
+        ({"unlabelled": "negative"}, "Rows of unknown outcome count as negative .* only where others are named"),
+        ({"checked": "age"}, r"The column 'age' \(`checked`\) must hold yes or no, and data row \d+ holds"),
+        ({"minutes": 0.0}, "`minutes` is a limit of time, more than 0; it was 0"),
+        ({"sample": 10}, "`sample` is a number of rows to learn from, at least 1,000; it was 10"),
+        ({"bugdet": 3}, "An audit has no option 'bugdet'; it has target, budget"),
+        ({"gains": {"fn": "-amount"}}, "Gains are what the objective profit maximises"),
+        ({"objective": "profit", "gains": {"fn": "-amout"}}, r"The gains cannot be computed \(`gains`\)\. .*'amout'"),
         ({"amount": "channel"}, "amount column 'channel' must hold numbers, and data row 1 holds '.*'; write plain"),
         ({"amount": "fraud"}, "`amount` names the target column 'fraud'; name another"),
         ({"time": "channel"}, "time column 'channel' holds cells that are neither dates nor numbers"),
@@ -252,11 +301,43 @@ def test_a_budget_beyond_the_table_and_odd_amounts_are_reported(half_known: pd.D
     few = half_known.head(400).assign(step=np.arange(400))
     few.loc[0, "amount"] = np.nan
     few.loc[1, "amount"] = -5.0
-    outcome = audit(few, "fraud", budget=10_000, amount="amount", time="step", objective="budget")
+    outcome = audit(few, "fraud", budget=10_000, amount="amount", time="step", objective="budget", quick=True)
     tested = len(outcome.comparison.folds.tested)
     assert len(outcome.queue) == tested
     warnings = " ".join(outcome.warnings)
-    assert f"The budget of 10,000 is more than the {tested} rows to rank" in warnings
+    assert f"There are {tested} rows to rank, and the budget of 10,000 is enough for all of them" in warnings
+    # Precision among all rows is the same for every method, so that another figure has to choose.
+    assert set(outcome.comparison.winner.figures) == {"ap", "f1"}
+    assert outcome.comparison.deciding == "ap"
+    data = report_data(outcome)
+    assert data["headline"]["recall"] is None
+    assert "are found within the budget" not in report_html(outcome, data)
     assert "Rows without an amount, which counts as 0: 1." in warnings
-    assert "Rows with a negative amount, which counts as it is: 1." in warnings
+    assert "Rows with a negative amount, such as refunds: 1. They are left out of every figure of money." in warnings
     assert {c.name: c.role for c in outcome.profile.columns}["step"] == "order"
+
+
+def test_an_export_of_a_spreadsheet_is_audited_and_scored(tmp_path: Path) -> None:
+    plain = make_table(500, seed=4).drop(columns=["chargeback", "currency"])
+    written = plain.assign(
+        amount=[f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in plain["amount"]],
+        date=pd.to_datetime(plain["date"]).dt.strftime("%d-%b-%y"),
+        fraud=plain["fraud"].where(plain.index % 2 == 0, plain["fraud"].str.upper() + " "),
+    )
+    written.to_csv(tmp_path / "export.csv", sep=";", index=False, encoding="cp1252")
+    result = audit(tmp_path / "export.csv", "fraud", budget=20, amount="amount", time="date")
+    assert result.profile.positives == (plain["fraud"] == "yes").sum()
+    np.testing.assert_array_equal(result.task.amount, plain["amount"].loc[result.task.X.index])
+    notes = " ".join(result.warnings)
+    assert "'YES ' and 'yes' are read as one label" in notes
+    assert "two-digit years" in notes
+    assert "read as Latin-1" in notes
+    assert report_data(result)["warnings"] == result.warnings
+    save(result, tmp_path / "out")
+    # A part of the rows would be read otherwise if it were read alone: 1,50 € is no longer beside 1.234,50 €.
+    few = written.iloc[300:320].drop(columns="fraud")
+    few.to_csv(tmp_path / "few.csv", sep="\t", index=False, encoding="utf-16")
+    ranked = score_table(tmp_path / "out", tmp_path / "few.csv").set_index("row").sort_index()
+    expected = result.model.score_samples(result.task.X.loc[range(300, 320)])
+    np.testing.assert_array_equal(ranked["score"], expected)
+    assert (ranked["learned_from"] == "yes").all()

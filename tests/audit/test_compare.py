@@ -6,12 +6,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score
 
 from scarce.audit import Audit, AuditError
-from scarce.audit.candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
-from scarce.audit.compare import Task, threshold_for
 from scarce.audit.folds import inner_folds, make_folds
 from scarce.metrics import precision_at_k
-from scarce.objectives import Budget, Profit
-from scarce.tables import Column
 from tests import naive
 
 
@@ -52,26 +48,33 @@ def test_too_few_positives_are_refused() -> None:
         make_folds(np.array([1] * 20 + [0] * 100), late, 0)
 
 
-def test_each_objective_has_its_threshold() -> None:
-    assert threshold_for("ap", 0.1) == threshold_for("f1", 0.1) == "f1"
-    assert threshold_for("budget", 0.1) == Budget(share=0.1)
-    assert threshold_for("budget", 7.0) == Budget(share=1.0)
-    assert isinstance(threshold_for("profit", 0.1), Profit)
+@given(st.lists(st.integers(0, 40), min_size=40, max_size=80), st.integers(1, 10), st.integers(0, 10_000))
+def test_with_a_delay_only_known_outcomes_are_learned_from(times: list[int], delay: int, seed: int) -> None:
+    y = (np.random.default_rng(seed).random(len(times)) < 0.4).astype(np.int64)
+    moment = pd.Series(times)
+    try:
+        folds = make_folds(y, moment, seed, delay=delay)
+    except AuditError:
+        assume(False)
+    for train, test in folds.splits:
+        first = moment[test].min()
+        assert set(train) == {row for row in range(len(y)) if moment[row] < first and moment[row] + delay <= first}
 
 
-def test_gains_are_amounts_caught_less_the_cost_of_checks() -> None:
-    task = Task(pd.DataFrame(index=range(2)), np.array([1, 0]), "profit", 1, np.array([100.0, 30.0]), check_cost=5)
-    assert task.gains.tolist() == [[95, -5, 0, 0], [25, -5, 0, 0]]
-
-
-def test_neighbours_are_left_out_of_huge_tables() -> None:
-    def names(rows: int) -> set[str]:
-        columns = [Column("x", "number")]
-        return {c.name for c in make_candidates(columns, "f1", rows=rows, folds=3, seed=0)}
-
-    few, many = names(MAX_ROWS_FOR_NEIGHBOURS), names(MAX_ROWS_FOR_NEIGHBOURS + 1)
-    assert few - many == {"γk-NN", "k-NN"}
-    assert {"Logistic regression", "Random forest", "Extra trees", "LightGBM"} <= many
+def test_a_period_is_never_divided_between_folds() -> None:
+    dates = pd.Series(pd.date_range("2024-01-01", periods=400, freq="5h"), name="date")
+    y = (np.arange(400) % 7 == 0).astype(np.int64)
+    for period, code in {"day": "D", "week": "W", "month": "M"}.items():
+        folds = make_folds(y, dates, 0, period=period)
+        parts = [set(dates.iloc[test].dt.to_period(code)) for _, test in folds.splits]
+        assert sum(map(len, parts)) == len(set.union(*parts))
+    numbers = pd.Series(np.arange(400), name="step")
+    with pytest.raises(AuditError, match="A budget for each day needs dates, and the time column 'step' holds numbers"):
+        make_folds(y, numbers, 0, period="day")
+    with pytest.raises(AuditError, match=r"`delay` is the time after which .* such as 7d.*; it was 'soon'"):
+        make_folds(y, dates, 0, delay="soon")
+    with pytest.raises(AuditError, match="so `delay` must be a number in their unit; it was '7d'"):
+        make_folds(y, numbers, 0, delay="7d")
 
 
 def test_figures_are_those_of_the_pooled_tests(result: Audit) -> None:
@@ -83,8 +86,11 @@ def test_figures_are_those_of_the_pooled_tests(result: Audit) -> None:
         figures = outcome.figures
         assert figures["ap"].estimate == pytest.approx(average_precision_score(truth, outcome.rank))
         assert figures["f1"].estimate == pytest.approx(f1_score(truth, outcome.flagged))
-        assert figures["precision"].estimate == pytest.approx(precision_at_k(truth, outcome.rank, 50))
-        assert figures["recall"].estimate == pytest.approx(figures["precision"].estimate * 50 / truth.sum())
+        # Every outcome is known, so each fold of a fifth of the rows has a fifth of the 50 checks.
+        folds = comparison.folds.fold_of_tested
+        hits = [10 * precision_at_k(truth[folds == f], outcome.score[folds == f], 10) for f in range(5)]
+        assert figures["precision"].estimate == pytest.approx(sum(hits) / 50)
+        assert figures["recall"].estimate == pytest.approx(sum(hits) / truth.sum())
         assert 0 <= figures["money"].estimate <= 1
         for figure in figures.values():
             assert figure.low <= figure.estimate <= figure.high
@@ -94,8 +100,8 @@ def test_the_winner_is_first_and_alone_keeps_its_models(result: Audit) -> None:
     comparison = result.comparison
     values = [o.figures["ap"].estimate for o in comparison.outcomes]
     assert values == sorted(values, reverse=True)
-    assert len(values) == 6
-    assert [len(o.models) for o in comparison.outcomes] == [len(comparison.folds.splits)] + [0] * 5
+    assert len(values) == 8
+    assert [len(o.models) for o in comparison.outcomes] == [len(comparison.folds.splits)] + [0] * 7
     assert comparison.lead.estimate == pytest.approx(values[0] - values[1])
     assert ("within the noise" in comparison.summary) == (comparison.lead.low <= 0)
     # The amount and the channel decide in this table: a method that learned nothing would have the share of positives.

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scarce.audit.candidates import make_candidates
-from scarce.audit.reasons import Usual, nearest_positives, sentences, summarise_columns
+from scarce.audit.methods import Size
+from scarce.audit.plan import make_plan
+from scarce.audit.reasons import Usual, nearest_positives, summarise_columns
 from scarce.occlusion import contributions
 from scarce.tables import Column
 from tests import naive
@@ -60,23 +61,14 @@ def test_a_column_that_the_score_ignores_adds_nothing() -> None:
     np.testing.assert_allclose(added[:, 1:], 0, atol=1e-12)
 
 
-def test_sentences_name_the_largest_contributions_first() -> None:
-    frame = frame_of(np.array([912.3, np.nan]), ["a", "b"], np.array([0, 1]))
-    usual = summarise_columns(frame_of(np.full(3, 43.1), list("aab"), np.zeros(3)), COLUMNS)
-    found = sentences(np.array([[0.2135, 0.5, -1.0], [-1, -1, -1.0]]), frame, usual)
-    assert found[0] == "shop = a: +0.5; paid = 912.30 (usual 43.10): +0.21"
-    assert found[1] == "no single column raises the score"
-    assert sentences(np.array([[0.2, 0.5, 0.3]] * 2), frame, usual, most=1)[1] == "shop = b: +0.5"
-    assert "paid = (missing) (usual 43.10)" in sentences(np.array([[1.0, 0, 0]] * 2), frame, usual)[1]
-
-
 def test_the_nearest_positives_are_positive_and_near() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"paid": rng.normal(size=60), "age": rng.normal(size=60)})
     y = (frame["paid"] > 1).astype(int).to_numpy()
     columns = [Column("paid", "number"), Column("age", "number")]
     numbers = np.arange(60) * 10
-    by_name = {c.name: c.model for c in make_candidates(columns, "f1", rows=60, folds=2, seed=0)}
+    plan = make_plan("f1", columns, Size(60, int(y.sum()), 2, 0), 0.1, methods=["gamma-knn", "logistic"])
+    by_name = {c.name: c.model for c in plan.candidates}
     model = by_name["γk-NN"].fit(frame, y)
     for i, rows in enumerate(nearest_positives(model, frame, numbers)):
         named = [int(number) // 10 for number in rows.split(", ")]

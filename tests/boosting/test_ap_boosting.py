@@ -47,6 +47,33 @@ def test_explanations_add_up(data):
     assert not variant.explain(X[:5]).additive
 
 
+def test_a_rare_value_can_be_split_where_leaves_may_be_small():
+    """LightGBM leaves out features that no split of 20 rows can use, unless it is asked not to."""
+    X = np.zeros((600, 2))
+    X[:12, 0] = 1
+    y = (np.arange(600) < 12).astype(int)
+    y[200:230] = 1
+    few = APBoosting(min_child_samples=1, colsample_bytree=1.0, threshold=0.0, random_state=0).fit(X, y)
+    assert few.booster_.feature_importance()[0] > 0
+    assert (few.score_samples(X[:12]) > few.score_samples(X[12:]).max()).all()
+    many = clone(few).set_params(min_child_samples=20).fit(X, y)
+    assert many.booster_ is None
+    assert np.ptp(many.score_samples(X)) == 0
+
+
+def test_more_bins_find_a_narrow_interval():
+    rng = np.random.default_rng(0)
+    X = rng.random((20_000, 1))
+    y = ((X[:, 0] > 0.5) & (X[:, 0] < 0.502)).astype(int)  # half of one of 255 bins
+    fine, coarse = (
+        APBoosting(max_bin=bins, colsample_bytree=1.0, threshold=0.0, random_state=0).fit(X, y) for bins in (2047, 63)
+    )
+    ours, theirs = (average_precision_score(y, model.score_samples(X)) for model in (fine, coarse))
+    assert ours > 0.9 > 0.5 > theirs
+    with pytest.raises(ValueError, match="max_bin"):
+        APBoosting(max_bin=1).fit(X, y)
+
+
 def test_trees_as_arrays_are_those_of_scikit_learn(data):
     X, y = data
     tree = DecisionTreeRegressor(max_depth=6, random_state=0).fit(X, y)

@@ -112,7 +112,7 @@ def test_the_probability_of_the_log_loss_is_that_of_lightgbm_whatever_the_gains(
     X, y, gains = data
     model = ProfitBoosting(colsample_bytree=1.0, random_state=0).fit(X, labels[y], gains=gains)
     trees = {name: model.get_params()[name] for name in ("n_estimators", "learning_rate", "num_leaves", "reg_lambda")}
-    peer = LGBMClassifier(**trees, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
+    peer = LGBMClassifier(**trees, max_bin=model.max_bin, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
     column = model.classes_.tolist().index(labels[1])
     worthless = np.where(np.arange(len(X))[:, None] % 2, gains, [0, -5, 0, 0])  # such a row is never worth a call
     for table in (gains, COSTS, worthless, [0, -5, 0, -95]):
@@ -140,7 +140,7 @@ def test_with_equal_stakes_the_log_loss_is_that_of_lightgbm(data):
     trees = {"n_estimators": 40, "num_leaves": 8, "reg_lambda": 5.0, "min_child_samples": 20}
     ours = ProfitBoosting(**trees, learning_rate=0.05, colsample_bytree=1.0, random_state=0)
     ours.fit(X, y, gains=[0, -5, 0, -95])
-    peer = LGBMClassifier(**trees, learning_rate=0.05, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
+    peer = LGBMClassifier(**trees, learning_rate=0.05, max_bin=2047, random_state=0, n_jobs=1, verbose=-1).fit(X, y)
     expected = peer.predict(X, raw_score=True) + np.log(95 / 5)
     np.testing.assert_allclose(ours.score_samples(X), expected, rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(ours.predict(X) == 1, peer.predict_proba(X)[:, 1] > 0.05)

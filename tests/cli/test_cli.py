@@ -12,7 +12,8 @@ import pytest
 import scarce
 import scarce.audit.run
 from scarce.cli import main
-from scarce.datasets import list_datasets, make_transactions
+from scarce.datasets import list_datasets, make_companies, make_transactions
+from scarce.tables import read_table
 from tests.audit.conftest import hurry
 from tests.payments import make_table
 
@@ -44,7 +45,8 @@ def call(*arguments: object, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys) -> None:
-    assert call("audit", "payments.csv", "--target", "fraud", "--budget", 20, monkeypatch=monkeypatch) == 0
+    command = ["audit", "payments.csv", "--target", "fraud", "--budget", 20, "--quick"]
+    assert call(*command, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     folder = place / "audit-payments"
     assert max(map(len, out.splitlines())) <= 100
@@ -61,10 +63,27 @@ def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys)
     out = capsys.readouterr().out
     ranked = pd.read_csv(place / "ranked.csv")
     assert "500 rows" in out
+    # All rows have been learned from, and the identifier of the first is in the terminal.
+    assert "Training rows of the model among them: 500" in " ".join(out.split())
+    assert (ranked["learned_from"] == "yes").all()
+    assert ranked["payment"].iloc[0] in out
+    assert ranked["reasons"].notna().sum() == 20
     assert "amount [bold] = " in " ".join(out.split())
     assert ranked["rank"].tolist() == list(range(1, 501))
     assert ranked["score"].is_monotonic_decreasing
     assert set(ranked["row"]) == set(range(500))
+
+    later = small.drop(columns="fraud").assign(shop="S99")
+    later.to_csv("later.csv", index=False)
+    arguments = ("later.csv", "--out", "later-ranked.csv", "--reasons", 3)
+    assert call("score", folder, *arguments, monkeypatch=monkeypatch) == 0
+    assert "Training rows" not in capsys.readouterr().out
+    later = pd.read_csv(place / "later-ranked.csv")
+    assert later["reasons"].notna().tolist() == [True] * 3 + [False] * 497
+    assert (later["learned_from"] == "no").all()
+    assert call("score", folder, "later.csv", "--reasons", 0, monkeypatch=monkeypatch) == 0
+    assert call("score", folder, "later.csv", "--reasons", -1, monkeypatch=monkeypatch) == 2
+    assert "--reasons is how many rows are explained" in capsys.readouterr().err
 
     # The second audit must not touch what the first one wrote.
     before = (folder / "manifest.json").read_bytes()
@@ -74,11 +93,41 @@ def test_audit_then_score(place: Path, small: pd.DataFrame, monkeypatch, capsys)
     assert (folder / "manifest.json").read_bytes() == before
 
 
+def test_options_come_from_the_command_before_those_of_a_file(place: Path, monkeypatch, capsys) -> None:
+    (place / "gains.toml").write_text('fn = "-0.5*age"\nfp = -1\n')
+    (place / "mine.toml").write_text('table = "payments.csv"\ntarget = "fraud"\nbudget = 30\nobjective = "profit"\n')
+    small = pd.read_csv("payments.csv").dropna(subset="age")
+    small.loc[small.index > 400, "fraud"] = None
+    small.to_csv("payments.csv", index=False)
+    command = ["audit", "mine.toml", "--budget", 12, "--gains", "gains.toml", "--gain", "fp=-cost", "--gain", "cost=2"]
+    options = ["--methods", "bayes,profit-boosting", "--explore", "25%", "--drop", "chargeback", "--out", "out"]
+    assert call(*command, *options, monkeypatch=monkeypatch) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Of the rows to check, between " in out
+    assert "3 of the rows to check were drawn at random" in out
+    assert "rules that can be read have an average precision of" in out
+    manifest = json.loads((place / "out" / "manifest.json").read_text())
+    assert manifest["settings"]["budget"] == "12"
+    assert manifest["settings"]["gains"] == {"fn": "-0.5*age", "fp": "-cost", "cost": "2"}
+    assert sorted(manifest["methods"]) == ["bayes", "profit-boosting"]
+    queue = pd.read_csv(place / "out" / "queue.csv")
+    assert queue["drawn"].tolist() == ["by score"] * 9 + ["at random"] * 3
+    assert "expected_gain" in queue
+
+    # The folder holds what is needed to repeat it, on another table too.
+    small.to_csv("later.csv", index=False)
+    assert call("audit", "later.csv", "--again", "out", monkeypatch=monkeypatch) == 0
+    assert "12 of these rows were in the earlier queue too." in " ".join(capsys.readouterr().out.split())
+    again = pd.read_csv(place / "audit-later" / "queue.csv")
+    pd.testing.assert_frame_equal(again, queue)
+    assert "Since the earlier audit" in (place / "audit-later" / "report.html").read_text()
+
+
 def test_without_a_table_everything_is_labelled_simulated(tmp_path: Path, monkeypatch, capsys) -> None:
     few = partial(make_transactions, fraud_rate=0.03)
     monkeypatch.setattr(scarce.audit.run, "make_transactions", few)
     monkeypatch.setattr(scarce.audit.run, "SIMULATED_ROWS", 1_500)
-    assert call("audit", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
+    assert call("audit", "--quick", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     assert out.count("SIMULATED") >= 3
     assert "SIMULATED" in (tmp_path / "out" / "report.html").read_text()
@@ -96,8 +145,17 @@ MISTAKES = {
         "The target column 'currency' has only one value (EUR); a comparison needs rows with both outcomes."
     ),
     "audit payments.csv --target fraud --budget 0": (
-        "--budget is the number of rows that can be checked, at least 1; it was 0."
+        "--budget is the number of rows that can be checked, at least 1, in all or in each period such as 100/day; it "
+        "was 0."
     ),
+    "audit payments.csv --target fraud --methods gama-knn": (
+        "There is no method 'gama-knn' (--methods); did you mean 'gamma-knn'?"
+    ),
+    "audit payments.csv --target fraud --objective profit --gain fn": (
+        """A gain is written like fn="-0.8*amount" (--gain); it was 'fn'."""
+    ),
+    "audit payments.csv --again nowhere": ("There is no nowhere/audit.toml; name a folder that scarce audit wrote."),
+    "audit absent.toml": "There is no file absent.toml; check the path.",
     "score nowhere payments.csv": (
         "There is no model nowhere; name the folder that scarce audit wrote, or its model.skops."
     ),
@@ -116,12 +174,16 @@ def test_mistakes_are_answered_in_one_sentence(place: Path, command: str, senten
 def test_numbers_as_text_and_unreadable_tables_stop_before_anything_is_written(
     place: Path, monkeypatch, capsys
 ) -> None:
-    table = make_table(100).assign(price="1,234.5 €")
+    table = make_table(100).assign(price=[f"{i}.5 €" for i in range(100)], year=2000)
+    table.loc[7, "price"] = "free"
+    table["year"] = table["year"].astype(str).where(table.index != 3, "1976A")
     table.to_csv("text.csv", index=False)
     (place / "broken.parquet").write_text("broken")
     before = sorted(place.iterdir())
     for file, message in {
-        "text.csv": "(1234.5 for 1,234.5 €), or leave the column out (--drop).",
+        "text.csv": "There are 2 faults:\n* Column 'price' holds numbers and also text such as 'free' (data row 8); "
+        "leave such cells empty, or name the column's kind (--types), or leave the column out (--drop).\n* Column "
+        "'year'",
         "broken.parquet": "cannot be read",
     }.items():
         assert call("audit", file, "--target", "fraud", monkeypatch=monkeypatch) == 2
@@ -173,7 +235,50 @@ def test_data_commands(monkeypatch, capsys) -> None:
     assert call("data", "fetch", "wine", monkeypatch=monkeypatch) == 0
     assert "scarce.datasets.load('wine')" in capsys.readouterr().out
     assert call("data", "info", "vine", monkeypatch=monkeypatch) == 2
-    assert "no data set named 'vine'" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "no data set named 'vine'. Did you mean 'wine'" in error
+    assert error.endswith("The command scarce data list shows all names.\n")
+
+
+def test_a_fetched_set_is_a_table_that_the_audit_reads(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call("data", "fetch", "wine", "--out", "wine.parquet", monkeypatch=monkeypatch) == 0
+    printed = capsys.readouterr().out
+    assert printed == "wine.parquet: 178 rows. Next: scarce audit wine.parquet --target target\n"
+    assert call("audit", "wine.parquet", "--target", "target", "--budget", 10, monkeypatch=monkeypatch) == 0
+    assert "178 rows, 59 positive" in capsys.readouterr().out
+    for out, message in {
+        "wine.parquet": "exists already; name another place (--out), or have it replaced (--force).",
+        "wine.xls": "wine.xls is neither .parquet nor .csv by its name; give the file one of these endings.",
+    }.items():
+        assert call("data", "fetch", "wine", "--out", out, monkeypatch=monkeypatch) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_simulated_tables_are_marked(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call("data", "list", monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out.count("SIMULATED") == 2
+    assert call("data", "info", "simulated-companies", monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out.startswith("SIMULATED declarations of companies")
+    assert call("data", "fetch", "simulated-companies", monkeypatch=monkeypatch) == 2
+    assert "is simulated, not fetched; write it to a file (--out)" in capsys.readouterr().err
+    arguments = ("simulated-companies", "--out", "companies.parquet")
+    assert call("data", "fetch", *arguments, monkeypatch=monkeypatch) == 0
+    assert capsys.readouterr().out.startswith("SIMULATED companies.parquet: 40,000 rows. Next: scarce audit")
+    pd.testing.assert_frame_equal(pd.read_parquet("companies.parquet"), make_companies().frame)
+    assert read_table("companies.parquet").notes == ("companies.parquet is SIMULATED: no row in it is real.",)
+
+
+def test_kinds_of_columns_can_be_named(place: Path, monkeypatch, capsys) -> None:
+    for words, message in {
+        "age": "--types is written COLUMN=KIND, such as year=category; it was 'age'.",
+        "ages=number": "The table has no column 'ages' for --types; did you mean 'age'",
+        "age=text": "'text' is no kind of column (--types); choose one of 'number', 'category' and 'date'.",
+    }.items():
+        arguments = ("payments.csv", "--target", "fraud", "--types", words)
+        assert call("audit", *arguments, monkeypatch=monkeypatch) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_the_version_is_that_of_the_package(monkeypatch, capsys) -> None:

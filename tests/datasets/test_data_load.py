@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 
 FOLDER = ROOT.parent / "shared" / "data"
 DOWNLOADS = os.environ.get("SCARCE_TEST_DOWNLOADS") == "1"
-WITH_MISSING = {"give-me-some-credit": 29731 + 3924, "keel-cleveland-0_vs_4": 4}
+WITH_MISSING = {"give-me-some-credit": 29731 + 3924, "ieee-cis": 13574870, "keel-cleveland-0_vs_4": 4}
 
 
 @pytest.fixture(autouse=True)

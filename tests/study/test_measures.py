@@ -14,10 +14,11 @@ from sklearn.metrics import (
     f1_score,
     precision_score,
 )
+from sklearn.utils import Bunch
 
 import scarce.study.compute as compute
-from scarce.datasets import load
-from scarce.metrics import gmean_score, precision_at_k, profit_score
+from scarce.datasets import handbook_split, load
+from scarce.metrics import gmean_score, group_precision_at_k, precision_at_k, profit_score
 from scarce.study import data, load_study
 from scarce.study.compute import compute as compute_cell
 from scarce.study.data import Rows, describe_file, rows_of
@@ -98,6 +99,53 @@ def test_the_maximum_number_of_rows_is_drawn_with_the_same_share_of_positives():
     enough = rows_of({"name": "balance"}, {**protocol, "rows": 10_000, "test_rows": 10_000}, 0)
     np.testing.assert_array_equal(enough.X_train, whole.X_train)
     assert enough.note == ""
+
+
+def test_a_set_has_limits_of_its_own_and_keeps_all_positives_if_negatives_are_limited():
+    protocol = {"kind": "shuffle", "test_size": 0.3, "rows": 300}
+    assert len(rows_of({"name": "balance", "rows": 200}, protocol, 0).y_train) == 200
+    set_ = {"name": "balance", "train_rows": 400, "rows": 400}
+    limits = ({}, {"negatives": 50}, {"negatives": 999})
+    whole, few, enough = (rows_of({**set_, **more}, protocol, 1) for more in limits)
+    assert (few.y_train == 0).sum() == 50
+    assert few.y_train.sum() == whole.y_train.sum()
+    np.testing.assert_array_equal(few.X_test, whole.X_test)
+    rows = {tuple(row) for row in whole.X_train}
+    assert {tuple(row) for row in few.X_train} <= rows
+    np.testing.assert_array_equal(enough.X_train, whole.X_train)
+
+
+@pytest.mark.filterwarnings("ignore:k=")
+def test_payments_are_split_from_a_start_day_with_their_customers(monkeypatch):
+    rng = np.random.default_rng(0)
+    times = np.datetime64("2018-04-01") + np.sort(rng.integers(30 * 86_400, size=3000)).astype("timedelta64[s]")
+    frame = pd.DataFrame({"TX_DATETIME": times, "CUSTOMER_ID": rng.integers(7, 90, size=3000)})
+    frame["TX_FRAUD"] = (rng.random(3000) < 0.02).astype(int)
+    bunch = Bunch(
+        data=np.arange(3000.0)[:, None], target=frame["TX_FRAUD"].to_numpy(), frame=frame, times=times,
+        groups=frame["CUSTOMER_ID"].to_numpy(),
+    )  # fmt: skip
+    monkeypatch.setattr(data, "load", lambda name: bunch)
+    data._payments.cache_clear()
+    set_ = {"name": "handbook-payments", "start": "2018-04-03"}
+    rows, other = (rows_of(set_, {"kind": "shuffle"}, seed) for seed in (0, 1))
+    data._payments.cache_clear()
+    train, test = handbook_split(frame, "2018-04-03")
+    np.testing.assert_array_equal(rows.X_train[:, 0], train)
+    np.testing.assert_array_equal(rows.X_test[:, 0], test)
+    np.testing.assert_array_equal(other.X_test, rows.X_test)  # the seed is that of the method alone
+    assert rows.n_groups == 83
+    scores = rng.random(len(test))
+    figures = MEASURES["ranking"].figures(None, rows, Called(np.empty(0), scores))
+    cards = group_precision_at_k(rows.y_test, scores, frame["CUSTOMER_ID"].iloc[test], times[test].astype("M8[D]"), 100)
+    assert figures == {"ap": pytest.approx(average_precision_score(rows.y_test, scores)), "cp@100": cards}
+
+
+def test_features_can_be_left_out():
+    whole, less = (
+        rows_of({"name": "wine", **more}, {"kind": "folds"}, 0) for more in ({}, {"without": ["ash", "hue"]})
+    )
+    np.testing.assert_array_equal(less.X_train, np.delete(whole.X_train, [2, 10], axis=1))
 
 
 def test_all_rows_that_are_not_fitted_on_can_be_the_test():

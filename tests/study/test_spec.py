@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from scarce.audit.candidates import make_candidates
+from scarce.audit.methods import Size, boosting
 from scarce.study import Store, StudyError, list_studies, load_study, run_study
 from scarce.study.build import build
 from scarce.study.compute import compute
 from scarce.study.measures import LABELS
 from scarce.study.runner import needs
 from scarce.study.spec import parse_study
-from scarce.tables import Column
 
 from .conftest import STUDY
 
@@ -26,8 +26,8 @@ NAMED = [
     "gamma/creditcard", "gamma/fig4", "gamma/fig5", "gamma/fig6", "gamma/local", "gamma/table2", "gfrnn/defaults",
     *(f"gfrnn/table{n}" for n in range(4, 13)), "me2/choices", "me2/development", "me2/table3.2", "me2/table4.3",
     "metaap/fig3", "metaap/fig5", "metaap/fig6", "metaap/forests", "metric/f1", "metric/lmnn", "profit/fig6.1",
-    "profit/development", "profit/models", "profit/table6.2", "profit/tree-choices", "trees/ap-boosting",
-    "trees/budget",
+    "profit/development", "profit/models", "profit/table6.2", "profit/tree-choices", "rankers/bins", "rankers/chosen",
+    "rankers/fresh", "rankers/registry", "rankers/seen", "trees/ap-boosting", "trees/budget",
 ]  # fmt: skip
 
 
@@ -230,11 +230,50 @@ def test_a_file_can_ask_for_none():
     assert model[-1].tune is None
 
 
+def test_the_estimators_of_a_vote_are_built_and_seeded():
+    tree = {"estimator": "sklearn.tree.DecisionTreeClassifier", "params": {"max_depth": 2}}
+    vote = {"estimator": "sklearn.ensemble.VotingClassifier", "params": {"voting": "soft", "estimators": [["a", tree]]}}
+    model = build(vote, {}, seed=7, fewest=10)
+    assert model.get_params()["model__a"].get_params()["max_depth"] == 2
+    assert model.get_params()["model__a__random_state"] == 7
+
+
+def test_a_set_can_be_split_more_often_than_the_others():
+    text = tomllib.loads(STUDY.format(splits=2, seconds=0.0))
+    text["sets"] = ["wine", {"name": "glass", "splits": 5, "group": "g", "source": "s"}]
+    study = parse_study("own", text)
+
+    def splits_of(study):
+        return {set_: sorted({p.split for p in study.plan() if p.set == set_}) for set_ in ("wine", "glass")}
+
+    assert splits_of(study) == {"wine": [0, 1], "glass": [0, 1, 2, 3, 4]}
+    assert splits_of(study.reduce(splits=3)) == {"wine": [0, 1], "glass": [0, 1, 2]}
+    assert splits_of(study.reduce(splits=1)) == {"wine": [0], "glass": [0]}
+    plain = parse_study("own", {**text, "sets": ["wine", "glass"]})
+    assert {p.cell.key for p in plain.plan()} <= {p.cell.key for p in study.plan()}
+
+
+def test_a_method_can_have_fewer_negatives_than_the_others(monkeypatch):
+    seen = {}
+
+    def rows_of(set_, *_):
+        seen.update(set_)
+        raise StudyError("stop")
+
+    monkeypatch.setattr("scarce.study.compute.rows_of", rows_of)
+    text = tomllib.loads(STUDY.format(splits=1, seconds=0.0))
+    text["methods"]["plain"]["negatives"] = 50
+    planned = parse_study("own", text).plan()
+    plain, other = (next(p for p in planned if p.method.label == label).cell for label in ("plain", "3-NN"))
+    assert compute(plain).error == "stop"
+    assert seen.pop("negatives") == 50
+    compute(other)
+    assert "negatives" not in seen
+
+
 def test_lightgbm_has_the_same_settings_wherever_it_is_the_rival():
     """Settings are part of a cell and stand in the files of the studies; the audit has them in code."""
-    column = Column("x", "number", distinct=9)
-    [audited] = [c for c in make_candidates([column], "f1", rows=100, folds=3, seed=0) if c.name == "LightGBM"]
-    expected = audited.model.named_steps["method"].estimator.get_params()
+    expected = boosting(Size(rows=100, positives=10, folds=3, seed=0)).get_params()
     rivals = {
         "gamma/table2": "LightGBM, tuned threshold",
         "profit/models": "Bayes rule",

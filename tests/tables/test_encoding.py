@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.tables import Column, DateParts, make_encoder, profile_table, read_target
+from scarce.tables import Column, DateParts, Table, make_encoder, profile_table, read_target
 
 moments = st.datetimes(min_value=pd.Timestamp(1950, 1, 1), max_value=pd.Timestamp(2100, 1, 1))
 
@@ -24,7 +24,7 @@ def test_dates_become_the_numbers_on_a_calendar(dates: list, calendar: bool) -> 
 @pytest.fixture(scope="module")
 def typed(table: pd.DataFrame):
     y = read_target(table, "fraud").y
-    found, frame = profile_table(table, "fraud", y)
+    found, frame = profile_table(Table.from_frame(table), "fraud", y)
     return found.features, frame, y
 
 

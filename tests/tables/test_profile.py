@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scarce.tables import TableError, conform, profile_table, read_target
+from scarce.tables import Table, TableError, conform, profile_table, read_target
 
 
 def profile(frame: pd.DataFrame, **options):
-    return profile_table(frame, "fraud", read_target(frame, "fraud").y, **options)
+    table = Table.from_frame(frame, drop=options.get("drop", ()))
+    return profile_table(table, "fraud", read_target(frame, "fraud").y, **options)
 
 
 def with_column(table: pd.DataFrame, values: object) -> pd.DataFrame:
@@ -95,19 +96,18 @@ def test_a_code_is_a_category_by_its_name(table: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "sentence"),
+    ("cells", "numbers"),
     [
-        (["1,234.5 €", "99.9 €"], r"numbers written as text, such as '1,234.5 €'; write them as plain numbers"),
-        (["12,5", "7,25"], "numbers written as text, such as '12,5'"),
-        (["EUR 5", "EUR 17"], "numbers written as text"),
-        (["45%", "12%"], "numbers written as text"),
+        (["1,234.5 €", "99.9 €"], [1234.5, 99.9]),
+        (["12,5", "7,25"], [12.5, 7.25]),
+        (["EUR 5", "EUR 17"], [5.0, 17.0]),
+        (["45%", "12%"], [45.0, 12.0]),
     ],
 )
-def test_numbers_written_as_text_are_refused(table: pd.DataFrame, cells: list[str], sentence: str) -> None:
-    values = [cells[i % 2] for i in range(len(table))]
-    with pytest.raises(TableError, match=sentence):
-        profile(with_column(table, values))
-    profile(with_column(table, values), drop=["x"])
+def test_numbers_written_as_text_are_numbers(table: pd.DataFrame, cells: list[str], numbers: list[float]) -> None:
+    found, typed = profile(with_column(table, [cells[i % 2] for i in range(len(table))]))
+    assert next(c for c in found.columns if c.name == "x").kind == "number"
+    assert typed["x"].head(2).tolist() == numbers
 
 
 def test_a_word_among_numbers_is_refused(table: pd.DataFrame) -> None:
@@ -115,6 +115,8 @@ def test_a_word_among_numbers_is_refused(table: pd.DataFrame) -> None:
     values[41] = "?"
     with pytest.raises(TableError, match=r"numbers and also text such as '\?' \(data row 42\); leave such cells empty"):
         profile(with_column(table, values))
+    found, _ = profile(with_column(table, values), drop=["x"])
+    assert next(c for c in found.columns if c.name == "x").role == "dropped"
 
 
 def test_copies_gaps_and_infinities_are_reported(table: pd.DataFrame) -> None:

@@ -1,12 +1,12 @@
+import numpy as np
 import pandas as pd
-import pytest
 
-from scarce.tables import Column, TableError, conform
+from scarce.tables import MISSING, Column, conform
 
 
-def test_text_where_a_model_needs_numbers_is_refused() -> None:
-    frame = pd.DataFrame({"amount": ["1.5", "none"], "day": ["2024-01-01", "soon"]})
-    with pytest.raises(TableError, match="'amount' must hold numbers, and it holds text such as 'none'; write plain"):
-        conform(frame, [Column("amount", "number")])
-    with pytest.raises(TableError, match="'day' holds cells that are not dates as before; write them like"):
-        conform(frame, [Column("day", "date")])
+def test_methods_see_finite_numbers_and_categories_without_gaps() -> None:
+    frame = pd.DataFrame({"amount": [1, np.inf, None], "shop": [3.0, None, 4.5], "name": ["x", None, "y"]})
+    typed = conform(frame, [Column("amount", "number"), Column("shop", "category"), Column("name", "category")])
+    assert typed["amount"].isna().tolist() == [False, True, True]
+    assert typed["shop"].tolist() == ["3", MISSING, "4.5"]
+    assert typed["name"].tolist() == ["x", MISSING, "y"]

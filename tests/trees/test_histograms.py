@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.trees._engine import CRITERIA, tree
+from scarce.trees import APTree
+from scarce.trees._engine import CRITERIA, columns, tree
 from scarce.trees._engine._kernels_criteria import split_gain
 from scarce.trees._engine._kernels_grow import WORTH_SUBTRACTING
 from tests import naive_trees as naive
@@ -28,11 +29,12 @@ def tables(draw, distinct=6):
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "ap_mean", "ap_max", "weighted_error", "balanced"])
-@given(table=tables(distinct=40), inherit=st.booleans())
-def test_passing_over_runs_of_one_class_never_changes_the_best_gain(criterion, table, inherit):
+@given(table=tables(distinct=40), inherit=st.booleans(), fewest=st.integers(1, 9))
+def test_passing_over_runs_of_one_class_never_changes_the_best_gain(criterion, table, inherit, fewest):
     """The same columns as bins, where no split is passed over, lead to the same best gain."""
     X, stats = table
     growing = rule(criterion, X.shape[1], max_depth=1, inherit=inherit and criterion == "ap_mean")
+    growing = growing._replace(min_samples_leaf=fewest)
     parameter = parameter_for(criterion, stats)
     numeric = np.zeros(X.shape[1], dtype=bool)
     exact, binned = (grown(X, stats, numeric, growing, max_bins, parameter=parameter) for max_bins in (None, 255))
@@ -128,3 +130,59 @@ def test_a_chain_as_deep_as_rows():
     graph = grown(X, stats, np.array([False]), rule("ap_max", 1, max_depth=10**9))
     assert graph.n_leaves == n
     assert np.unique(graph.apply(X)).tolist() == list(range(n))
+
+
+@given(
+    values=st.lists(st.sampled_from([0.0, 1.0, 2.5, 7.0, 7.5, 100.0, 1e6, -3.0]), min_size=1, max_size=60),
+    extra=st.integers(0, 200),
+    max_bins=st.integers(2, 20),
+    seed=st.integers(0, 50),
+)
+def test_edges_of_bins(values, extra, max_bins, seed):
+    """Few distinct values have a bin each; of many, bins are full in number, and few rows share one with many."""
+    random = np.random.default_rng(seed)
+    column = np.concatenate((values, random.normal(size=extra).round(2)))
+    positive = random.random(len(column)) < 0.1
+    edges = columns._edges(column, column[positive], max_bins)
+    distinct = np.unique(column)
+    assert np.all(np.diff(edges) > 0)
+    assert len(edges) <= min(max_bins, len(distinct)) - 1
+    bins = np.searchsorted(edges, column)
+    assert len(np.unique(bins)) == len(edges) + 1  # no bin is empty
+    if len(distinct) <= max_bins:
+        assert len(edges) == len(distinct) - 1
+
+
+@given(
+    counts=st.lists(st.integers(1, 50), min_size=2, max_size=30),
+    n_edges=st.integers(1, 12),
+)
+def test_a_value_with_many_rows_takes_one_bin(counts, n_edges):
+    after = columns._even_places(np.arange(len(counts), dtype=float), np.array(counts), n_edges)
+    assert len(after) == len(np.unique(after)) <= min(n_edges, len(counts) - 1)
+    size = naive.bin_size(counts, n_edges + 1)
+    for group in np.split(np.array(counts), after.astype(int) + 1):
+        # A bin ends as soon as it is full, so that at most one value goes beyond.
+        assert sum(min(count, size) for count in group[:-1]) < size * (2 - 1e-9)
+
+
+def test_repeated_values_leave_bins_to_others():
+    """Nearly all rows have the value 0, as with a count of earlier frauds; the few others keep bins of their own."""
+    column = np.concatenate((np.zeros(20_000), np.arange(1, 345).repeat(3))).astype(float)
+    assert len(columns._edges(column, np.empty(0), 255)) > 240
+
+
+def test_half_of_the_edges_follow_the_positive_rows():
+    random = np.random.default_rng(0)
+    column = np.concatenate((random.normal(size=20_000), random.normal(6, 0.1, size=300)))
+    positive = np.arange(len(column)) >= 20_000
+    near = [np.sum(columns._edges(column, known, 64) > 5.5) for known in (column[positive], np.empty(0))]
+    assert near[0] >= 31
+    assert near[1] <= 2
+
+
+def test_more_categories_than_bins_are_refused():
+    X = np.column_stack((np.arange(40) % 20, np.arange(40.0)))
+    message = r"^The categorical feature 'x0' has 20 categories, more than max_bins=16: [^.]*\.$"
+    with pytest.raises(ValueError, match=message):
+        APTree(max_bins=16, categorical_features=[0]).fit(X, np.arange(40) % 3 == 0)

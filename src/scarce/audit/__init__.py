@@ -2,19 +2,30 @@
 
 from scarce._errors import AuditError
 
+from .changes import changes_since
+from .explore import estimate_missed
 from .folder import load, save
+from .options import read_gains, read_options, repeated_options
 from .report import figure_text, figure_titles, interval_text, report_data, report_html
-from .run import Audit, audit
+from .result import Audit
+from .run import audit
 from .score import score_table
+from .settings import Settings
 
 __all__ = [
     "Audit",
     "AuditError",
+    "Settings",
     "audit",
+    "changes_since",
+    "estimate_missed",
     "figure_text",
     "figure_titles",
     "interval_text",
     "load",
+    "read_gains",
+    "read_options",
+    "repeated_options",
     "report_data",
     "report_html",
     "save",

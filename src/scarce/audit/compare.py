@@ -4,87 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from scarce._typing import BoolArray, FloatArray, IntArray, Keywords
-from scarce.metrics import (
-    ConfidenceInterval,
-    average_precision,
-    bootstrap_interval,
-    precision_at_k,
-    profit_score,
-    recall_at_k,
-    value_at_k,
-)
-from scarce.objectives import Budget, Objective, Profit
+from scarce._typing import BoolArray, FloatArray, Rows
+from scarce.base import RareEventClassifier
+from scarce.metrics import ConfidenceInterval
+from scarce.profit import BayesProfitClassifier
 
-from .candidates import Candidate
+from .blocks import Blocks, Units, make_units, no_units
+from .figures import WITHIN_BUDGET, draws_of_figures, interval_of, lead_of
 from .folds import Folds
+from .plan import Candidate
+from .task import Task
 
-__all__ = ["DECIDING", "Comparison", "Outcome", "Task", "compare", "threshold_for"]
+__all__ = ["Comparison", "Outcome", "Stopped", "compare", "measure_for_all_rows", "scored"]
 
-ObjectiveName = Literal["ap", "f1", "budget", "profit"]
+FOLDS_OF_RACE = 2
 
-RESAMPLES = 200
-DECIDING = {"ap": "ap", "f1": "f1", "budget": "precision", "profit": "profit"}
-
-
-@dataclass(frozen=True)
-class Task:
-    """The rows to compare on, and what a good answer is.
-
-    Attributes
-    ----------
-    X : DataFrame
-        The columns to learn from, typed.
-    y : ndarray of shape (n_rows,)
-        1 for positive, 0 for negative.
-    objective : {"ap", "f1", "budget", "profit"}
-        What chooses the winner.
-    budget : int or float
-        How many of the tested rows can be checked, or which share of them.
-    amount : ndarray of shape (n_rows,), optional
-        The money at stake in each row.
-    check_cost : float
-        What one check costs.
-    seed : int
-        Seed of the resampling.
-    """
-
-    X: pd.DataFrame
-    y: NDArray[np.int64]
-    objective: ObjectiveName
-    budget: int | float
-    amount: FloatArray | None = None
-    check_cost: float = 0.0
-    seed: int = 0
-
-    @property
-    def gains(self) -> FloatArray:
-        """The gain of each outcome of a row: a caught positive saves its amount, and every check costs."""
-        amount = np.zeros(len(self.y)) if self.amount is None else self.amount
-        nothing = np.zeros(len(self.y))
-        return np.column_stack([amount - self.check_cost, nothing - self.check_cost, nothing, nothing])
-
-    def fit(self, model: Pipeline, rows: IntArray | slice = slice(None)) -> Pipeline:
-        """Fit a candidate's pipeline on some of the rows."""
-        params = {"method__gains": self.gains[rows]} if self.objective == "profit" else {}
-        # Forests grow in parallel but score in one thread: threads add up the trees' votes in any order, and the last
-        # bit of a sum decides who comes first among equals.
-        # One thread for linear algebra, since more of them only wait for each other on matrices this narrow.
-        with joblib.parallel_config("threading", n_jobs=-1), threadpool_limits(1, user_api="blas"):
-            return clone(model).fit(self.X.iloc[rows], self.y[rows], **params)
+Spent = Callable[[str, int], None]
 
 
 @dataclass
@@ -95,171 +38,291 @@ class Outcome:
     ----------
     candidate : Candidate
         The method.
-    score, threshold : ndarray of shape (n_tested,)
-        The score of each row, and the threshold of the model that gave it.
+    score, probability, threshold : ndarray of shape (n_tested,)
+        The score of each row, its probability, calibrated on honest scores of the training rows, and the threshold of
+        the model that gave them.
+    flagged : ndarray of shape (n_tested,)
+        True for each row that is called positive.
     rank : ndarray of shape (n_tested,)
         The share of its own fold that a row outranks, ties counted half. Folds have models of their own, whose
-        scores need not be comparable; these are, and each fold gets its share of the budget.
+        scores need not be comparable; these are.
+    units : Units
+        What checks are spent on, in the order of the blocks and of their scores.
     seconds : float
         Time for learning and scoring.
     models : list of Pipeline
         The model of each fold; of the best candidate only.
     figures : dict of ConfidenceInterval
         ``ap``, ``f1``, ``precision`` and ``recall`` within the budget; with amounts ``money``, the share of the
-        positives' money within the budget; for the objective profit also ``profit``.
+        positives' money within the budget; for these objectives also ``gmean`` and ``profit``.
+    draws : dict of ndarray
+        Each figure, followed by those of resamples.
+    for_all_rows : dict of ConfidenceInterval
+        The figures weighted by how many rows each row stands for, where only some rows were checked.
     """
 
     candidate: Candidate
-    score: FloatArray
-    threshold: FloatArray
-    rank: FloatArray
-    seconds: float
-    models: list[Pipeline]
+    score: FloatArray = field(repr=False)
+    probability: FloatArray = field(repr=False)
+    threshold: FloatArray = field(repr=False)
+    flagged: BoolArray = field(repr=False)
+    rank: FloatArray = field(repr=False)
+    seconds: float = 0.0
+    models: list[Pipeline] = field(default_factory=list, repr=False)
+    units: Units = field(default_factory=no_units, repr=False)
     figures: dict[str, ConfidenceInterval] = field(default_factory=dict)
+    draws: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+    for_all_rows: dict[str, ConfidenceInterval] = field(default_factory=dict)
 
-    @property
-    def flagged(self) -> BoolArray:
-        """True for each row that is called positive."""
-        return self.score > self.threshold
+
+@dataclass(frozen=True)
+class Stopped:
+    """A candidate that was not tested to the end, and why."""
+
+    candidate: Candidate
+    reason: str
 
 
 @dataclass
 class Comparison:
-    """The outcomes, best first; the lead of the first over the second, and a sentence about it."""
+    """The outcomes, best first; the lead of the first over the second, and sentences about it.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+        Best first.
+    folds : Folds
+        The training rows and the tested rows.
+    blocks : Blocks
+        The queues that the tested rows are divided into.
+    deciding : str
+        The figure that chose the winner.
+    lead : ConfidenceInterval or None
+        The difference of the first two in that figure; None with one method.
+    summary : str
+        A sentence about it.
+    stopped : list of Stopped
+        Candidates that were not tested to the end.
+    left_out : list of str
+        Sentences about figures that tell nothing and are not shown.
+    """
 
     outcomes: list[Outcome]
     folds: Folds
-    lead: ConfidenceInterval
+    blocks: Blocks
+    deciding: str
+    lead: ConfidenceInterval | None
     summary: str
+    stopped: list[Stopped] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def winner(self) -> Outcome:
         """The best candidate."""
         return self.outcomes[0]
 
-
-class _Figure(NamedTuple):
-    """A metric, whether it judges decisions or a ranking, and the columns that it needs besides."""
-
-    metric: Callable[..., float]
-    of_decisions: bool
-    columns: dict[str, FloatArray]
-
-    def of(self, outcome: Outcome) -> NDArray[Any]:
-        return outcome.flagged.astype(np.int64) if self.of_decisions else outcome.rank
-
-
-def threshold_for(objective: ObjectiveName, share: float) -> str | Objective:
-    """Return what the threshold is chosen for; average precision has none, so it borrows that of F1."""
-    if objective == "budget":
-        return Budget(share=min(share, 1.0))
-    return Profit() if objective == "profit" else "f1"
+    def __str__(self) -> str:
+        lines = [
+            f"{outcome.candidate.name}: "
+            + ", ".join(f"{name} {f.estimate:.3g} ({f.low:.3g} to {f.high:.3g})" for name, f in outcome.figures.items())
+            for outcome in self.outcomes
+        ]
+        lines += [f"{stopped.candidate.name}: {stopped.reason}" for stopped in self.stopped]
+        return "\n".join([*lines, self.summary, *self.left_out])
 
 
 def compare(
     candidates: Sequence[Candidate],
     task: Task,
     folds: Folds,
-    progress: Callable[[str, int], None] = lambda step, effort: None,
+    blocks: Blocks,
+    progress: Spent = lambda step, effort: None,
+    *,
+    minutes: float | None = None,
 ) -> Comparison:
     """Score every candidate on rows that it did not learn from, and put the best first.
 
     Parameters
     ----------
     candidates : sequence of Candidate
-        The methods, at least two.
+        The methods.
     task : Task
         The rows and the objective.
     folds : Folds
         The training rows and the tested rows.
+    blocks : Blocks
+        The queues that the tested rows are divided into.
     progress : callable
         Called with the name of the candidate and the effort spent since the last call.
+    minutes : float, optional
+        A limit of time. The candidates race: those that are clearly behind after two folds are stopped, and what the
+        limit leaves no time for is not begun, as long as one method is finished.
     """
-    figures = _figures(task, folds.tested)
-    deciding = DECIDING[task.objective]
-    truth = task.y[folds.tested]
     outcomes: list[Outcome] = []
-    for candidate in candidates:
-        outcome = _cross_score(candidate, task, folds, progress)
-        for name, figure in figures.items():
-            outcome.figures[name] = _interval(figure, truth, outcome, task.seed)
+    stopped: list[Stopped] = []
+
+    def finish(outcome: Outcome) -> None:
+        _measure(outcome, task, folds, blocks)
         outcomes.append(outcome)
-        outcomes.sort(key=lambda o: -o.figures[deciding].estimate)
+        outcomes.sort(key=lambda o: (-o.figures[task.deciding].estimate, -o.figures["ap"].estimate))
         for beaten in outcomes[1:]:
             beaten.models.clear()  # of a large table, the models of all folds and candidates would fill the memory
-    first, second = outcomes[:2]
-    lead = _lead(figures[deciding], truth, first, second, task.seed)
-    return Comparison(outcomes, folds, lead, _judgement(first, second, lead))
 
-
-def _cross_score(candidate: Candidate, task: Task, folds: Folds, progress: Callable[[str, int], None]) -> Outcome:
-    start = time.perf_counter()
-    scores, thresholds, ranks, models = [], [], [], []
-    for train, test in folds.splits:
-        progress(candidate.name, 0)
-        model = task.fit(candidate.model, train)
-        score = model.score_samples(task.X.iloc[test])
-        scores.append(score)
-        thresholds.append(np.full(len(test), model[-1].threshold_))
-        ranks.append((rankdata(score) - 0.5) / len(test))
-        models.append(model)
-        progress(candidate.name, candidate.effort)
-    seconds = time.perf_counter() - start
-    score, threshold, rank = (np.concatenate(parts) for parts in (scores, thresholds, ranks))
-    return Outcome(candidate, score, threshold, rank, seconds, models)
-
-
-def _figures(task: Task, tested: IntArray) -> dict[str, _Figure]:
-    figures = {
-        "ap": _Figure(average_precision, False, {}),
-        "f1": _Figure(_f1, True, {}),
-        "precision": _Figure(partial(precision_at_k, k=task.budget), False, {}),
-        "recall": _Figure(partial(recall_at_k, k=task.budget), False, {}),
-    }
-    if task.amount is not None:
-        value = {"value": task.amount[tested]}
-        figures["money"] = _Figure(partial(_money_share, k=task.budget), False, value)
-    if task.objective == "profit":
-        figures["profit"] = _Figure(profit_score, True, {"gains": task.gains[tested]})
-    return figures
-
-
-def _f1(y: NDArray[Any], called: NDArray[Any]) -> float:
-    # scikit-learn's own takes fifty times as long, thousands of times over; without positives it is 0 as there.
-    return float(2 * (y & called).sum() / max(y.sum() + called.sum(), 1))
-
-
-def _money_share(y: NDArray[Any], rank: FloatArray, value: FloatArray, k: int | float) -> float:
-    """Return the share of the positives' money that is in the first `k` rows."""
-    at_stake = float(value[y == 1].sum())
-    return value_at_k(y, rank, k, value) / at_stake if at_stake else 0.0
-
-
-def _interval(figure: _Figure, truth: NDArray[Any], outcome: Outcome, seed: int) -> ConfidenceInterval:
-    return _bootstrap(figure.metric, truth, figure.of(outcome), seed, figure.columns)
-
-
-def _lead(figure: _Figure, truth: NDArray[Any], first: Outcome, second: Outcome, seed: int) -> ConfidenceInterval:
-    """Return the difference of two candidates on the same rows, resampled together."""
-
-    def difference(y: NDArray[Any], one: NDArray[Any], other: NDArray[Any], **columns: FloatArray) -> float:
-        return figure.metric(y, one, **columns) - figure.metric(y, other, **columns)
-
-    columns = {"other": figure.of(second), **figure.columns}
-    return _bootstrap(difference, truth, figure.of(first), seed, columns)
-
-
-def _bootstrap(
-    metric: Callable[..., float], truth: NDArray[Any], given: NDArray[Any], seed: int, columns: Keywords
-) -> ConfidenceInterval:
-    # Not stratified: the next table will not hold exactly as many positives as this one.
-    return bootstrap_interval(
-        metric, truth, given, n_resamples=RESAMPLES, stratified=False, random_state=seed, **columns
+    if minutes is None or len(folds.splits) <= FOLDS_OF_RACE:
+        for candidate in candidates:
+            finish(_cross_score(candidate, task, folds, progress))
+    else:
+        _race(candidates, task, folds, blocks, progress, time.perf_counter() + 60 * minutes, finish, stopped)
+    sentences = _drop_figures_that_tell_nothing(outcomes, task.deciding)
+    first, *others = outcomes
+    lead = lead_of(first.draws[task.deciding], others[0].draws[task.deciding]) if others else None
+    return Comparison(
+        outcomes, folds, blocks, task.deciding, lead, _judgement(outcomes, lead), stopped, left_out=sentences
     )
 
 
-def _judgement(first: Outcome, second: Outcome, lead: ConfidenceInterval) -> str:
-    ahead, behind = first.candidate.name, second.candidate.name
+def _race(
+    candidates: Sequence[Candidate],
+    task: Task,
+    folds: Folds,
+    blocks: Blocks,
+    progress: Spent,
+    deadline: float,
+    finish: Callable[[Outcome], None],
+    stopped: list[Stopped],
+) -> None:
+    heats = folds.first(FOLDS_OF_RACE)
+    standing: list[Outcome] = []
+    for candidate in sorted(candidates, key=lambda c: c.effort):
+        if standing and time.perf_counter() > deadline:
+            stopped.append(Stopped(candidate, "not begun: the time was used up"))
+            continue
+        outcome = _cross_score(candidate, task, heats, progress)
+        _measure(outcome, task, heats, blocks)
+        standing.append(outcome)
+    standing.sort(key=lambda o: -o.figures[task.deciding].estimate)
+    leader = standing[0]
+    finished = 0
+    for outcome in standing:
+        behind = lead_of(leader.draws[task.deciding], outcome.draws[task.deciding])
+        reason = ""
+        if behind.low > 0:
+            reason = (
+                f"stopped after {FOLDS_OF_RACE} of {len(folds.splits)} folds: there it was behind "
+                f"{leader.candidate.name} by {behind.estimate:.3g}, at least {behind.low:.3g}"
+            )
+        elif finished and time.perf_counter() > deadline:
+            reason = f"stopped after {FOLDS_OF_RACE} of {len(folds.splits)} folds: the time was used up"
+        if reason:
+            progress(outcome.candidate.name, outcome.candidate.effort * (len(folds.splits) - FOLDS_OF_RACE))
+            stopped.append(Stopped(outcome.candidate, reason))
+            outcome.models.clear()
+            continue
+        rest = Folds(folds.splits[FOLDS_OF_RACE:], folds.by_time, folds.description)
+        finish(_joined(outcome, _cross_score(outcome.candidate, task, rest, progress)))
+        finished += 1
+
+
+def _joined(one: Outcome, other: Outcome) -> Outcome:
+    arrays: list[Any] = [
+        np.concatenate((getattr(one, name), getattr(other, name)))
+        for name in ("score", "probability", "threshold", "flagged", "rank")
+    ]
+    joined = Outcome(one.candidate, *arrays)
+    joined.seconds, joined.models = one.seconds + other.seconds, one.models + other.models
+    return joined
+
+
+def _cross_score(candidate: Candidate, task: Task, folds: Folds, progress: Spent) -> Outcome:
+    start = time.perf_counter()
+    parts: list[tuple[Any, ...]] = []
+    models = []
+    for train, test in folds.splits:
+        progress(candidate.name, 0)
+        model = task.fit(candidate.model, train)
+        score, probability, flagged = scored(model, task.X.iloc[test], None if task.gains is None else task.gains[test])
+        rank = (rankdata(score) - 0.5) / len(test)
+        parts.append((score, probability, np.full(len(test), model[-1].threshold_), flagged, rank))
+        models.append(model)
+        progress(candidate.name, candidate.effort)
+    arrays: list[Any] = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    outcome = Outcome(candidate, *arrays)
+    outcome.seconds, outcome.models = time.perf_counter() - start, models
+    return outcome
+
+
+def scored(
+    model: Pipeline, X: pd.DataFrame, gains: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return the score and the probability of each row, and whether it is called positive."""
+    rows, method = model[:-1].transform(X), model[-1]
+    score = method.score_samples(rows)
+    probability = _probability(method, rows, score)
+    if isinstance(method, BayesProfitClassifier) and method.threshold == "default" and gains is not None:
+        return score, probability, np.asarray(method.predict(rows, gains=gains)) == 1
+    return score, probability, score > method.threshold_
+
+
+def _probability(method: RareEventClassifier, rows: Rows, score: FloatArray) -> FloatArray:
+    """Return the calibrated probability of each row; from its score where that is enough, since scores take time."""
+    if isinstance(method, BayesProfitClassifier):
+        return score
+    if method._curves is not None:
+        return method._curves[0](score)
+    return np.asarray(method.predict_proba(rows)[:, list(method.classes_).index(1)])
+
+
+def _units(outcome: Outcome, task: Task, folds: Folds, blocks: Blocks) -> Units:
+    tested = folds.tested
+    money = np.zeros(len(tested)) if task.amount is None else task.amount[tested]
+    groups = None if task.groups is None else task.groups[tested]
+    inside = Blocks(blocks.block[: len(tested)], blocks.budget, blocks.like_queue, blocks.description)
+    return make_units(outcome.score, task.y[tested], money, inside, groups, task.weights(tested))
+
+
+def _measure(outcome: Outcome, task: Task, folds: Folds, blocks: Blocks) -> None:
+    outcome.units = _units(outcome, task, folds, blocks)
+    outcome.draws = draws_of_figures(outcome, task, folds.tested, blocks, task.figure_names)
+    outcome.figures = {name: interval_of(draws) for name, draws in outcome.draws.items()}
+
+
+def measure_for_all_rows(comparison: Comparison, task: Task, chance: FloatArray) -> None:
+    """Add to each outcome its figures for all rows, from rows of which each was checked with a known chance.
+
+    A block of checked rows stands for a larger one of all rows, and so does its budget.
+    """
+    folds, blocks = comparison.folds, comparison.blocks
+    weighted = replace(task, weight=(1 if task.weight is None else task.weight) / chance)
+    weight, number = weighted.weights(folds.tested), blocks.block
+    inside = number >= 0
+    rows = np.bincount(number[inside], task.weights(folds.tested)[inside], minlength=len(blocks))
+    mass = np.bincount(number[inside], weight[inside], minlength=len(blocks))
+    scaled = replace(blocks, budget=blocks.budget * mass / np.maximum(rows, 1))
+    for outcome in comparison.outcomes:
+        whole = replace(outcome, units=_units(outcome, weighted, folds, scaled))
+        draws = draws_of_figures(whole, weighted, folds.tested, scaled, list(outcome.figures))
+        outcome.for_all_rows = {name: interval_of(values) for name, values in draws.items()}
+
+
+def _drop_figures_that_tell_nothing(outcomes: Sequence[Outcome], deciding: str) -> list[str]:
+    """Drop the figures within the budget that are 100 % for every method, and return a sentence about them."""
+    empty = [
+        name
+        for name in WITHIN_BUDGET
+        if name != deciding and all(o.figures.get(name, (0.0,))[0] >= 1 - 1e-12 for o in outcomes)
+    ]
+    for outcome in outcomes:
+        for name in empty:
+            del outcome.figures[name], outcome.draws[name]
+    words = {"precision": "precision", "recall": "recall", "money": "share of money"}
+    return [f"The {words[name]} within the budget is 100 % for every method, and is left out." for name in empty]
+
+
+def _judgement(outcomes: Sequence[Outcome], lead: ConfidenceInterval | None) -> str:
+    ahead = outcomes[0].candidate.name
+    if lead is None:
+        return f"{ahead} is the only method that was tested to the end."
+    behind = outcomes[1].candidate.name
     if lead.low > 0:
         return f"{ahead} leads {behind} by more than chance explains."
     return f"{ahead} comes first, but its lead over {behind} is within the noise: either may be the better one."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from scarce._typing import Cell, FloatArray, IntArray
+from scarce._typing import Cell, IntArray
 from scarce.neighbors import GammaKNN
 from scarce.tables import MISSING, Column
 
-__all__ = ["Usual", "nearest_positives", "sentences", "summarise_columns"]
+__all__ = ["Usual", "nearest_positives", "show", "summarise_columns"]
 
 
 SIZE = 12
@@ -67,29 +67,6 @@ def _usual(values: pd.Series, kind: str, size: int) -> Usual:
         weights.append(float(values.isna().mean()))
     typical = known.iloc[[(len(known) - 1) // 2]].tolist()[0]
     return Usual(found, weights, typical)
-
-
-def sentences(added: FloatArray, X: pd.DataFrame, usual: Mapping[str, Usual], most: int = 3) -> list[str]:
-    """Return for each row the columns that raise its score the most.
-
-    Such as ``amount = 912.30 (usual 43.10): +0.21``, joined by semicolons.
-    """
-    names = list(usual)
-    found = []
-    for (_, row), parts in zip(X[names].iterrows(), added, strict=True):
-        reasons = []
-        for place in np.argsort(-parts, kind="stable")[:most]:
-            if parts[place] > 0.005 * np.abs(parts).max():
-                name = names[place]
-                reasons.append(f"{name} = {_cell(row[name], usual[name].typical)}: {parts[place]:+.2g}")
-        found.append("; ".join(reasons) or "no single column raises the score")
-    return found
-
-
-def _cell(value: Cell, typical: Cell) -> str:
-    if isinstance(value, str) or typical is None:
-        return show(value)
-    return f"{show(value)} (usual {show(typical)})" if not isinstance(value, pd.Timestamp) else show(value)
 
 
 def show(value: Cell) -> str:

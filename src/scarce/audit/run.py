@@ -1,299 +1,401 @@
-"""The audit from a table to a queue: profile, compare, choose, rank, explain."""
+"""The audit from a table to a queue: profile, plan, compare, choose, rank, explain."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import time as clock
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from scarce._errors import AuditError
 from scarce._files import sha256
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, IntArray
 from scarce.datasets import make_transactions
-from scarce.tables import Profile, Target, profile_table, read_table, read_target, require_columns
+from scarce.profit import MenuEntry
+from scarce.profit._gains import gain_of_flagging
+from scarce.tables import Table, gather, profile_table, read_table, read_target
 
-from .candidates import MAX_ROWS_FOR_NEIGHBOURS, make_candidates
-from .compare import Comparison, ObjectiveName, Task, compare, threshold_for
-from .folds import inner_folds, make_folds
-from .queue import queue_of_new_rows, queue_of_tested_rows, with_table_columns
+from .blocks import Blocks, first_of_blocks, make_blocks, make_period_blocks
+from .certificate import certify
+from .checked import Checks, chances_of_checks
+from .compare import Comparison, compare, measure_for_all_rows, scored
+from .dictionary import Dictionary, read_dictionary
+from .evidence import Reason
+from .explore import Exploration, plan_exploration
+from .folds import Folds, inner_folds, make_folds, periods_of
+from .gather import gather_evidence
+from .inside import look_inside
+from .methods import Size
+from .money import gains_of_table, precision_menu
+from .outlook import past_queues, shifted
+from .plan import Plan, make_plan
+from .promise import Promise, predict_hits
+from .queue import choose_queue, explain_rows, queue_of_tested_rows, with_table_columns
+from .readable import fit_readable
 from .reasons import Usual, summarise_columns
+from .result import Audit, Source
+from .reviews import apply_reviews
+from .rows import amounts, assign_roles, in_order, moments
+from .settings import Settings, check_settings, settings_of
+from .shift import Shift, measure_shift
+from .task import Task, sample_of_negatives
 
-__all__ = ["Audit", "Settings", "Source", "audit"]
+__all__ = ["audit"]
 
 Progress = Callable[[str, int, int], None]
 
 SIMULATED_ROWS = 30_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The arguments of an audit; see :func:`audit`."""
-
-    target: str
-    budget: int
-    objective: ObjectiveName = "ap"
-    positive: str | None = None
-    amount: str | None = None
-    time: str | None = None
-    check_cost: float | None = None
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Source:
-    """The origin of the table."""
-
-    name: str
-    sha256: str
-    simulated: bool = False
-
-
-@dataclass
-class Audit:
-    """The result of an audit.
-
-    Attributes
-    ----------
-    settings : Settings
-    source : Source
-    target : Target
-    profile : Profile
-    comparison : Comparison
-        How the methods did on rows that they had not seen.
-    model : Pipeline
-        The winner, fitted on all rows whose outcome is known.
-    queue : DataFrame
-        The rows to check, the most suspicious first.
-    usual : dict of Usual
-        The usual values of each column, against which reasons are measured.
-    task : Task
-        The labelled rows and the objective that were compared on.
-    new_rows : bool
-        Whether the queue holds rows of unknown outcome; otherwise it holds tested rows of known outcome.
-    warnings : list of str
-    seconds : float
-    """
-
-    settings: Settings
-    source: Source
-    target: Target
-    profile: Profile
-    comparison: Comparison
-    model: Pipeline
-    queue: pd.DataFrame
-    usual: dict[str, Usual]
-    task: Task
-    new_rows: bool
-    warnings: list[str]
-    seconds: float
-
-    @property
-    def threshold(self) -> float:
-        """The threshold of the refitted winner."""
-        return float(self.model[-1].threshold_)
+# Above so many rows methods learn from all positives and a weighted sample of the negatives.
+MOST_ROWS = 200_000
 
 
 def audit(
     table: str | os.PathLike[str] | pd.DataFrame | None = None,
     target: str | None = None,
     *,
-    budget: int = 200,
-    objective: ObjectiveName = "ap",
-    positive: str | None = None,
-    amount: str | None = None,
-    time: str | None = None,
-    check_cost: float | None = None,
-    keep: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    seed: int = 0,
     progress: Progress = lambda step, done, total: None,
+    **options: Any,
 ) -> Audit:
     """Compare methods on a table and rank the rows to check.
 
     Parameters
     ----------
     table : path or DataFrame, optional
-        CSV, Parquet or a frame. Without one, simulated payments are audited.
+        CSV, Parquet, Excel or a frame. Without one, simulated payments are audited.
     target : str
         The column of outcomes: two values, empty where the outcome is unknown.
-    budget : int
-        How many rows can be checked.
-    objective : {"ap", "f1", "budget", "profit"}
-        What chooses the winner: average precision; F1 at the threshold; precision among the first `budget` rows;
-        or money, where a caught positive saves its `amount` and every check costs `check_cost`. The threshold is
-        chosen for the same, and for F1 in the case of average precision, which has none.
-    positive : str, optional
-        The value of the target to look for; the rarer of two if not given.
-    amount : str, optional
-        A column of money at stake.
-    time : str, optional
-        A column of dates or numbers that orders the rows; methods are then tested on later rows than their
-        training rows.
-    check_cost : float, optional
-        What one check costs; needed for the objective "profit".
-    keep, drop : sequences of str
-        Columns to learn from, or not, whatever the profile finds.
-    seed : int
-        The same seed gives the same queue.
     progress : callable
         Called with the name of the step, the effort spent so far, and the effort of the whole audit.
+    **options
+        The other options of :class:`Settings`, such as ``budget=200`` and ``time="date"``.
 
     Returns
     -------
     Audit
     """
     start = clock.perf_counter()
-    frame, source = _open(table)
-    if source.simulated:
-        target, amount, time = target or "fraud", amount or "amount", time or "date"
-    if target is None:
-        raise AuditError("Name the column of outcomes (`target`).")
-    settings = Settings(target, budget, objective, positive, amount, time, check_cost, tuple(keep), tuple(drop), seed)
-    _check_settings(settings, frame)
-    progress("Reading the columns", 0, 1)
-    outcome = read_target(frame, target, positive)
-    money, warnings = _amounts(frame, amount)
-    profile, typed = profile_table(frame, target, outcome.y, time=time, keep=keep, drop=drop)
-    warnings = [*profile.warnings, *warnings]
-
-    labelled, new = np.flatnonzero(outcome.y >= 0), np.flatnonzero(outcome.y < 0)
-    names = [c.name for c in profile.features]
-    X, y = typed[names], outcome.y[labelled]
-    folds = make_folds(y, None if time is None else _moments(frame, typed, profile, time)[labelled], seed)
-    at_stake = len(new) if len(new) else len(folds.tested)
-    if budget > at_stake:
-        warnings.append(f"The budget of {budget:,} is more than the {at_stake:,} rows to rank; all of them are queued.")
-    size = min(budget, at_stake)
-    task = Task(
-        X.iloc[labelled],
-        y,
-        objective,
-        budget=size / at_stake if len(new) else size,
-        amount=None if money is None else money[labelled],
-        check_cost=check_cost or 0.0,
-        seed=seed,
-    )
-    candidates = make_candidates(
-        profile.features,
-        threshold_for(objective, size / at_stake),
-        rows=len(labelled),
-        folds=inner_folds(y, folds),
-        seed=seed,
-        time=time,
-    )
-    if len(labelled) > MAX_ROWS_FOR_NEIGHBOURS:
-        warnings.append(
-            f"γk-NN and k-NN were left out: with more than {MAX_ROWS_FOR_NEIGHBOURS:,} rows they would take hours."
-        )
-    total = sum(c.effort for c in candidates) * len(folds.splits)
-    final = max(1, total // 8)
-    done = 0
-
-    def spent(step: str, effort: int) -> None:
-        nonlocal done
-        done += effort
-        progress(step, done, total + 2 * final)
-
-    comparison = compare(candidates, task, folds, spent)
-    spent("Learning from all rows", 0)
-    model = task.fit(comparison.winner.candidate.model)
-    spent("Finding reasons", final)
-    usual = summarise_columns(task.X, profile.features)
-    if len(new):
-        queue = queue_of_new_rows(model, X.iloc[new], usual, size, labelled).head(size)
-    else:
-        queue = queue_of_tested_rows(comparison, X, usual, size, labelled)
-    shown = list(dict.fromkeys([*profile.identifiers, *filter(None, [time, amount])]))
-    queue = with_table_columns(queue, frame, shown, None if len(new) else frame[target])
-    spent("Done", final)
-    return Audit(
-        settings,
-        source,
-        outcome,
-        profile,
-        comparison,
-        model,
-        queue,
-        usual,
-        task,
-        new_rows=bool(len(new)),
-        warnings=warnings,
-        seconds=clock.perf_counter() - start,
-    )
-
-
-def _open(table: str | os.PathLike[str] | pd.DataFrame | None) -> tuple[pd.DataFrame, Source]:
+    settings = settings_of({"target": target, **options})
     if table is None:
-        frame = make_transactions(SIMULATED_ROWS, seed=0).frame
-        return frame, Source("simulated payments", _hash_of(frame), simulated=True)
-    if isinstance(table, pd.DataFrame):
-        frame = table.reset_index(drop=True)
-        frame.columns = frame.columns.map(str)
-        return frame, Source("the table", _hash_of(frame))
-    return read_table(table), Source(Path(table).name, sha256(table))
+        settings = replace(
+            settings,
+            target=settings.target or "fraud",
+            amount=settings.amount or "amount",
+            time=settings.time or "date",
+        )
+    check_settings(settings)
+    progress("Reading the table", 0, 1)
+    names = Dictionary() if settings.columns is None else read_dictionary(settings.columns)
+    opened, source = _open(table, settings, names)
+    progress("Reading the columns", 0, 1)
+    result = _Run(settings, source, opened, progress).audit()
+    result.names = names
+    result.seconds = clock.perf_counter() - start
+    return result
+
+
+class _Run:
+    """The stages of one audit, each of which sets what the next ones need."""
+
+    def __init__(self, settings: Settings, source: Source, table: Table, progress: Progress) -> None:
+        self.settings, self.source, self.progress = settings, source, progress
+        self.table, self.frame = table, table.frame
+        self.warnings: list[str] = []
+        self.shift: Shift | None = None
+        self.exploration: Exploration | None = None
+        self.budget = settings.budget_plan
+
+    def audit(self) -> Audit:
+        self.read()
+        task, folds, blocks = self.prepare()
+        plan = self.make_plan(task, folds)
+        spent = self.effort_of(plan, folds)
+        comparison = compare(plan.candidates, task, folds, blocks, spent, minutes=self.settings.minutes)
+        spent("Learning from all rows", 0)
+        model = task.fit(comparison.winner.candidate.model)
+        spent("Finding reasons", self.final)
+        usual = summarise_columns(task.X, self.profile.features)
+        queue, promise, reasons = self.make_queue(comparison, model, usual)
+        evidence = gather_evidence(
+            queue,
+            reasons,
+            self.frame,
+            self.X,
+            self.y,
+            self.profile.features,
+            entities=self.entities,
+            amount=self.amount,
+            folds=inner_folds(task.y, folds),
+            seed=self.settings.seed,
+            time=self.settings.time,
+        )
+        inside = look_inside(
+            comparison,
+            task,
+            self.profile.features,
+            usual,
+            lambda X: shifted(scored(model, X)[1], promise.shift),
+            None if self.times is None else self.times.iloc[self.labelled],
+        )
+        winner = comparison.winner
+        readable = fit_readable(
+            task, folds, self.profile.features, winner.candidate.name, winner.figures["ap"].estimate
+        )
+        spent("Done", self.final)
+        return Audit(
+            settings=self.settings,
+            source=self.source,
+            target=self.target,
+            roles=self.roles,
+            profile=self.profile,
+            plan=plan,
+            comparison=comparison,
+            model=model,
+            promise=promise,
+            evidence=evidence,
+            inside=inside,
+            shift=self.shift,
+            readable=readable,
+            menu=self.make_menu(comparison, task),
+            certificates=certify(plan.candidates, task) if self.settings.objective == "f1" else [],
+            exploration=self.exploration,
+            queue=queue,
+            usual=usual,
+            task=task,
+            new_rows=bool(len(self.new)),
+            rows_to_rank=self.rows_to_rank,
+            checks=self.weigh_checks(comparison, task),
+            frame=self.frame,
+            readings=self.table.readings,
+            warnings=self.warnings,
+            seconds=0.0,
+        )
+
+    @property
+    def entities(self) -> list[str]:
+        """The columns that name someone or something in several rows."""
+        repeated = [c.name for c in self.profile.columns if c.role == "identifier" and 1 < c.distinct < len(self.frame)]
+        return list(dict.fromkeys([*repeated, *filter(None, [self.settings.distinct])]))
+
+    def read(self) -> None:
+        """Type the columns, and find out which rows are learned from and which are ranked."""
+        settings, frame = self.settings, self.frame
+        self.target, (amount, about_amounts), self.times = gather(
+            lambda: read_target(frame, str(settings.target), settings.positive),
+            lambda: amounts(frame, settings.amount),
+            lambda: None if settings.time is None else moments(frame[settings.time], self.table.readings),
+        )
+        if settings.reviews is not None:
+            frame, sentences = apply_reviews(frame, self.target, read_table(settings.reviews).frame)
+            self.frame, self.warnings = frame, sentences
+            self.target = read_target(frame, str(settings.target), self.target.positive)
+        self.roles = assign_roles(frame, self.target.y, settings)
+        y = self.roles.y
+        rule = settings.rank_rule
+        of_roles = [name for name in (rule[0] if rule else None, settings.checked) if name is not None]
+        drop = [*settings.drop, *(name for name in of_roles if name not in settings.keep)]
+        self.profile, typed = profile_table(
+            self.table, str(settings.target), y, time=settings.time, keep=settings.keep, drop=drop
+        )
+        gains, about_gains = gains_of_table(settings, typed, amount)
+        notes = [*self.table.notes, *about_amounts, *about_gains, *self.roles.assumed]
+        self.warnings += [*self.profile.warnings, *notes]
+        order = in_order(typed, y, self.times)
+        self.labelled, self.new = order[y[order] >= 0], order[self.roles.to_rank[order]]
+        self.X = typed[[c.name for c in self.profile.features]]
+        self.y, self.amount, self.gains = y, amount, gains
+        self.groups = None
+        if settings.distinct is not None:
+            self.groups = pd.factorize(typed[settings.distinct], use_na_sentinel=False)[0].astype(np.intp)
+        self.period: IntArray | None = None
+        if self.budget.period is not None and self.times is not None:
+            self.period = periods_of(self.times, self.budget.period)
+
+    def prepare(self) -> tuple[Task, Folds, Blocks]:
+        """Divide the rows of known outcome into folds and blocks."""
+        labelled, settings = self.labelled, self.settings
+        y = self.y[labelled]
+        times = None if self.times is None else self.times.iloc[labelled]
+        folds = make_folds(y, times, settings.seed, delay=settings.delay, period=self.budget.period)
+        new = len(self.new) > 0
+        self.rows_to_rank = len(self.new) if new else len(folds.tested)
+        checks = self.budget.checks
+        to_rank = self.new if new else labelled[folds.tested]
+        self.size, self.most = self.checks_of(to_rank)
+        if self.period is not None:
+            periods = len(np.unique(self.period[to_rank])) if new else 1
+            blocks = make_period_blocks(folds, self.period[labelled], checks, periods, str(self.budget.period))
+        else:
+            checks = min(checks, self.rows_to_rank)
+            blocks = make_blocks(folds, self.rows_to_rank, checks)
+        folds, blocks, weight = self.sample_tested(y, folds, blocks)
+        task = Task(
+            self.X.iloc[labelled],
+            y,
+            settings.objective,
+            amount=None if self.amount is None else self.amount[labelled],
+            gains=None if self.gains is None else self.gains[labelled],
+            groups=None if self.groups is None else self.groups[labelled],
+            weight=weight,
+            sample=settings.sample or MOST_ROWS,
+            left_out=self.figures_left_out(),
+            seed=settings.seed,
+        )
+        return task, folds, blocks
+
+    def checks_of(self, rows: IntArray) -> tuple[int, int]:
+        """Return how many checks the budget allows for some rows, and how many would be enough for all of them."""
+        unit = rows if self.groups is None else self.groups[rows]
+        period = np.zeros(len(rows), dtype=np.intp) if self.period is None else self.period[rows]
+        pairs = np.unique(np.column_stack((period, unit)), axis=0)
+        of_period = np.unique(pairs[:, 0], return_counts=True)[1]
+        return int(np.minimum(of_period, self.budget.checks).sum()), len(pairs)
+
+    def sample_tested(
+        self, y: NDArray[np.int64], folds: Folds, blocks: Blocks
+    ) -> tuple[Folds, Blocks, FloatArray | None]:
+        """Test on all positives and a weighted sample of the negatives, where there are very many rows."""
+        most = self.settings.sample or MOST_ROWS
+        tested = folds.tested
+        if len(y) > most:
+            self.warnings.append(
+                f"The table has {len(y):,} rows of known outcome. Every method learned from all positives and a sample "
+                f"of the negatives, {most:,} rows at most, in which each negative stands for several; figures and "
+                "thresholds are weighted back to the whole."
+            )
+        if len(tested) <= most:
+            return folds, blocks, None
+        kept, weights = sample_of_negatives(np.arange(len(tested)), y[tested], most, self.settings.seed)
+        part = folds.fold_of_tested[kept]
+        splits = [(train, tested[kept[part == number]]) for number, (train, _) in enumerate(folds.splits)]
+        weight = np.ones(len(y))
+        weight[tested[kept]] = weights
+        sampled = replace(blocks, block=blocks.block[kept])
+        return replace(folds, splits=splits), sampled, weight
+
+    def figures_left_out(self) -> tuple[str, ...]:
+        """Leave the figures within the budget out where the budget is enough for every row."""
+        if self.size < self.most:
+            return ()
+        words = "the budget of " + str(self.budget)
+        self.warnings.append(
+            f"There are {self.rows_to_rank:,} rows to rank, and {words} is enough for all of them: all are queued, and "
+            "figures within the budget are left out, because every method would check the same rows."
+        )
+        return ("precision", "recall", "money")
+
+    def make_plan(self, task: Task, folds: Folds) -> Plan:
+        settings = self.settings
+        plan = make_plan(
+            settings.objective,
+            self.profile.features,
+            Size(len(task.y), int(task.y.sum()), inner_folds(task.y, folds), settings.seed),
+            self.size / self.rows_to_rank,
+            methods=settings.methods,
+            quick=settings.quick,
+            time=settings.time,
+        )
+        self.warnings += plan.remarks
+        return plan
+
+    def effort_of(self, plan: Plan, folds: Folds) -> Callable[[str, int], None]:
+        """Return the function that adds up the effort spent, for the progress bar."""
+        total = sum(c.effort for c in plan.candidates) * len(folds.splits)
+        self.final = max(1, total // 8)
+        done = 0
+
+        def spent(step: str, effort: int) -> None:
+            nonlocal done
+            done += effort
+            self.progress(step, done, total + 2 * self.final)
+
+        return spent
+
+    def make_queue(
+        self, comparison: Comparison, model: Pipeline, usual: dict[str, Usual]
+    ) -> tuple[pd.DataFrame, Promise, list[list[Reason]]]:
+        settings = self.settings
+        shown = list(
+            dict.fromkeys(
+                [*self.profile.identifiers, *filter(None, [settings.time, settings.distinct, settings.amount])]
+            )
+        )
+        if not len(self.new):
+            threshold = float(model[-1].threshold_)
+            units = comparison.winner.units
+            best = units.row[first_of_blocks(units, comparison.blocks.budget)]
+            promise = predict_hits(comparison.winner.probability[best], past_queues(comparison))
+            queue, reasons = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled, promise.shift)
+            if settings.explore:
+                self.warnings.append("No row was drawn at random, because every outcome is known already.")
+            return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise, reasons
+        rows = self.X.iloc[self.new]
+        gains = None if self.gains is None else self.gains[self.new]
+        score, own, flagged = scored(model, rows, gains)
+        folds = comparison.folds
+        self.shift = measure_shift(
+            self.X.iloc[self.labelled],
+            rows,
+            self.profile.features,
+            comparison.winner.score,
+            score,
+            folds.splits if folds.by_time else (),
+            seed=settings.seed,
+        )
+        period, groups = (None if a is None else a[self.new] for a in (self.period, self.groups))
+        chosen, chance = choose_queue(score, own, self.budget, settings.explore, period, groups, settings.seed)
+        by_score = chance[chosen] == 1
+        promise = predict_hits(own[chosen], past_queues(comparison))
+        probability = shifted(own, promise.shift)
+        queue, reasons = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled, promise.shift)
+        queue["flagged"] = ["yes" if is_flagged else "no" for is_flagged in flagged[chosen]]
+        queue["probability"] = probability[chosen]
+        if gains is not None:
+            queue["expected_gain"] = gain_of_flagging(gains[chosen], probability[chosen])
+        if not by_score.all():
+            rest = np.setdiff1d(np.arange(len(score)), chosen[by_score])
+            self.exploration = plan_exploration(probability[rest], chance[rest], self.budget.period)
+            queue["drawn"] = np.where(by_score, "by score", "at random")
+            queue["chance_drawn"] = chance[chosen]
+        return with_table_columns(queue, self.frame, shown), promise, reasons
+
+    def weigh_checks(self, comparison: Comparison, task: Task) -> Checks | None:
+        """Add the figures for all rows, where only some were ever checked."""
+        if self.roles.checked is None:
+            return None
+        possible = np.flatnonzero(~self.roles.to_rank) if self.settings.rank else np.arange(len(self.y))
+        checks = chances_of_checks(
+            self.X.iloc[possible], self.roles.checked[possible], self.profile.features, self.settings.seed
+        )
+        chance = np.ones(len(self.y))
+        chance[possible] = checks.chance
+        measure_for_all_rows(comparison, task, chance[self.labelled])
+        return checks
+
+    def make_menu(self, comparison: Comparison, task: Task) -> list[MenuEntry]:
+        if task.gains is None:
+            return []
+        tested = comparison.folds.tested
+        return precision_menu(comparison.winner.probability, task.y[tested], task.gains[tested], task.weights(tested))
+
+
+def _open(
+    table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings, names: Dictionary
+) -> tuple[Table, Source]:
+    needs = {**settings.needs, "columns": tuple(names.entries)}
+    how: Any = {"types": {**names.kinds, **settings.types}, "drop": settings.drop, "needs": needs}
+    if table is None or isinstance(table, pd.DataFrame):
+        frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
+        name = "simulated payments" if table is None else "the table"
+        return Table.from_frame(frame, **how), Source(name, _hash_of(frame), simulated=table is None)
+    return read_table(table, **how), Source(Path(table).name, sha256(table), path=str(Path(table).resolve()))
 
 
 def _hash_of(frame: pd.DataFrame) -> str:
     return hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
-
-
-def _check_settings(settings: Settings, frame: pd.DataFrame) -> None:
-    if settings.budget < 1:
-        raise AuditError(f"`budget` is the number of rows that can be checked, at least 1; it was {settings.budget}.")
-    require_columns(frame, [settings.target], "target")
-    for option in ("amount", "time", "keep", "drop"):
-        given = getattr(settings, option)
-        names = given if isinstance(given, tuple) else filter(None, [given])
-        for name in names:
-            require_columns(frame, [name], option)
-            if name == settings.target:
-                raise AuditError(f"`{option}` names the target column {name!r}; name another column.")
-    if settings.objective == "profit":
-        if settings.amount is None:
-            raise AuditError("The objective profit needs the money at stake in each row; name its column (`amount`).")
-        if settings.check_cost is None:
-            raise AuditError("The objective profit needs the cost of one check (`check_cost`).")
-    if settings.check_cost is not None and not (np.isfinite(settings.check_cost) and settings.check_cost >= 0):
-        raise AuditError(f"`check_cost` is what one check costs, 0 or more; it was {settings.check_cost:g}.")
-
-
-def _amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, list[str]]:
-    if name is None:
-        return None, []
-    values = pd.to_numeric(frame[name], errors="coerce").astype("float64")
-    wrong = frame[name][values.isna() & frame[name].notna()]
-    if len(wrong):
-        raise AuditError(
-            f"The amount column {name!r} must hold numbers, and data row {wrong.index[0] + 1} holds "
-            f"{str(wrong.iloc[0])!r}; write plain numbers such as 1234.5."
-        )
-    known = np.isfinite(values)
-    warnings = [f"Rows without an amount, which counts as 0: {int((~known).sum()):,}."] if not known.all() else []
-    if (values < 0).any():
-        warnings.append(f"Rows with a negative amount, which counts as it is: {int((values < 0).sum()):,}.")
-    return values.where(known, 0.0).to_numpy(), warnings
-
-
-def _moments(frame: pd.DataFrame, typed: pd.DataFrame, profile: Profile, name: str) -> pd.Series:
-    kind = next(c.kind for c in profile.columns if c.name == name)
-    if kind == "category":
-        example = str(frame[name].dropna().iloc[0]) if frame[name].notna().any() else ""
-        raise AuditError(
-            f"The time column {name!r} holds cells that are neither dates nor numbers, such as {example!r}; "
-            "write dates like 2024-01-31 or 2024-01-31 14:05."
-        )
-    if typed[name].isna().any():
-        raise AuditError(
-            f"The time column {name!r} is empty in {int(typed[name].isna().sum()):,} rows, which cannot be put in "
-            "order; fill these cells, or test on random folds (no `time`)."
-        )
-    return typed[name]

@@ -38,6 +38,7 @@ class BoostedClassifier(RareEventClassifier):
     min_child_samples: int
     reg_lambda: float
     colsample_bytree: float
+    max_bin: int
     random_state: RandomState
     n_jobs: int | None
     model_: str
@@ -52,6 +53,7 @@ class BoostedClassifier(RareEventClassifier):
         "min_child_samples": [Interval(Integral, 1, None, closed="left")],
         "reg_lambda": [Interval(Real, 0, None, closed="left")],
         "colsample_bytree": [Interval(Real, 0, 1, closed="right")],
+        "max_bin": [Interval(Integral, 2, 65_535, closed="both")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -91,13 +93,23 @@ class BoostedClassifier(RareEventClassifier):
             "force_row_wise": True,
             "verbosity": -1,
         }
-        data = lightgbm.Dataset(X, label=np.zeros(len(X)), init_score=np.full(len(X), start), params={"verbosity": -1})
+        binning = {
+            "max_bin": self.max_bin,
+            # It would leave out features that no split of 20 rows can use, whatever `min_child_samples` is.
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
+        data = lightgbm.Dataset(X, label=np.zeros(len(X)), init_score=np.full(len(X), start), params=binning)
         data.construct()
         if not any(data.feature_num_bin(feature) > 1 for feature in range(X.shape[1])):
-            return None  # constant columns, or too few rows for a single split, which LightGBM refuses
+            return None  # constant columns, which LightGBM refuses
         booster = lightgbm.Booster(parameters, data)
-        for _ in range(n_estimators or self.n_estimators):
-            if booster.update(fobj=lambda score, _: derivatives(score)) or (stop is not None and stop(booster)):
+        for grown in range(n_estimators or self.n_estimators):
+            if booster.update(fobj=lambda score, _: derivatives(score)):
+                if grown == 0:
+                    return None  # too few rows for a single split
+                break
+            if stop is not None and stop(booster):
                 break
         return booster
 

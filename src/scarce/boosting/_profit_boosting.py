@@ -77,6 +77,9 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         that it means the same in every currency.
     colsample_bytree : float, default=0.5
         Share of the features that each tree may use.
+    max_bin : int, default=2047
+        Maximum number of intervals of a feature, whose ends are the thresholds that splits can have. With few positives
+        LightGBM's own 255 are too coarse; more than 2047 take longer and gain little.
     n_iter_no_change : int, optional
         Stop when this number of trees in a row has not raised the profit on `validation_fraction` of the rows; the
         number of trees found is then grown on all rows.
@@ -156,6 +159,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         min_child_samples: int = 20,
         reg_lambda: float = 5.0,
         colsample_bytree: float = 0.5,
+        max_bin: int = 2047,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         random_state: RandomState = None,
@@ -172,6 +176,7 @@ class ProfitBoosting(ProfitClassifier, BoostedClassifier):
         self.min_child_samples = min_child_samples
         self.reg_lambda = reg_lambda
         self.colsample_bytree = colsample_bytree
+        self.max_bin = max_bin
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.random_state = random_state

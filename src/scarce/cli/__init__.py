@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -44,6 +45,8 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 def main() -> None:
     """Run the command line. An error that the user can correct is one sentence, with exit code 2."""
+    if sys.stderr.isatty():
+        _show_what_takes_long()
     try:
         app()
     except ModuleNotFoundError as error:
@@ -52,6 +55,20 @@ def main() -> None:
         _leave(f"This command needs {error.name}; install it with: {install(error.name)}")
     except UserError as error:
         _leave(with_options(str(error), options_of(_command())))
+
+
+class _ToTerminal(logging.Handler):
+    """Write messages of the library to the terminal, above a progress bar if there is one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line. A progress bar replaces sys.stderr, so it is looked up each time."""
+        sys.stderr.write(record.getMessage() + "\n")
+
+
+def _show_what_takes_long() -> None:
+    logger = logging.getLogger("scarce")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(_ToTerminal())
 
 
 def _command() -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from rich.text import Text
 
 from scarce._typing import Record
 
-from ._console import make_console
+from ._console import Lines, make_console, times
 
 if TYPE_CHECKING:
     from scarce.study import Progress, Store, Study
@@ -33,7 +32,6 @@ study_app = typer.Typer(
 WIDTH = 140
 # A live table with more columns than this would not fit on a screen.
 MOST_COLUMNS = 12
-SECONDS_BETWEEN_LINES = 10.0
 VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagrees": "red"}
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
@@ -101,7 +99,9 @@ def show_command(
 
 @study_app.command("compare")
 def compare_command(
-    data: Annotated[list[Path], typer.Option(help="CSV or Parquet with known outcomes; repeat for more tables.")],
+    data: Annotated[
+        list[Path], typer.Option(help="CSV, Parquet or Excel with known outcomes; repeat for more tables.")
+    ],
     target: Annotated[str, typer.Option(help="Column of outcomes, with two values.")],
     methods: Annotated[
         str | None, typer.Option(help="Estimators of scarce, separated by commas; all of them if left out.")
@@ -199,6 +199,8 @@ def print_study(data: Record, console: Console) -> None:
             star, style = ("★ ", "bold") if column["mean"] == best else ("  ", None)
             shown.add_row(star + escape(column["column"]), *cells[: len(titles)], style=style)
         console.print(shown)
+    if data["differences"]:
+        console.print(_differences(data))
     for claim in data["claims"]:
         where = f" ({claim['scaling']})" if claim["scaling"] else ""
         style = VERDICTS.get(claim["verdict"], "yellow")
@@ -207,6 +209,22 @@ def print_study(data: Record, console: Console) -> None:
         console.print(f"Erratum {erratum['id']}: {erratum['text']}", style="dim", markup=False)
     for place, message in list(data["failures"].items())[:5]:
         console.print(f"{place} failed: {message}", style="red", markup=False)
+
+
+def _differences(data: Record) -> Table:
+    from scarce.study.report import fine, number
+
+    title = f"{data['control']} less each other method, average precision"
+    shown = Table("where", "against", title=title, title_justify="left", box=None)
+    for name in ("ours", "theirs", "difference", "95 % interval", "win/tie/loss"):
+        shown.add_column(name, justify="right")
+    for row in data["differences"]:
+        place = row["place"] + (f", {row['sets']} of {row['of']} sets" if row["of"] > 1 else "")
+        interval = "" if row["low"] is None else f"{fine(row['low'])} to {fine(row['high'])}"
+        figures = (number(row["ours"]), number(row["theirs"]), fine(row["difference"]))
+        record = "/".join(map(str, row["record"]))
+        shown.add_row(escape(place), escape(row["against"]), *figures, interval, record)
+    return shown
 
 
 @contextmanager
@@ -229,32 +247,20 @@ def _file(out: Path) -> Path:
 def _live(study: Study) -> Iterator[Callable[[Progress], None]]:
     """Show one table, sets by methods, of what is done, and the time left."""
     console = make_console(WIDTH, stderr=True)
-    start = time.monotonic()
+    lines = Lines(console)
     if not console.is_terminal:
-        yield _lines(study, console, start)
+        yield lambda progress: lines.print(
+            lambda elapsed: _state(study, progress, elapsed), last=progress.done == progress.total
+        )
         return
     with Live(console=console, transient=True, refresh_per_second=4) as live:
-        yield lambda progress: live.update(progress_table(study, progress, time.monotonic() - start))
-
-
-def _lines(study: Study, console: Console, start: float) -> Callable[[Progress], None]:
-    """Return a function that prints a plain line every few seconds, for a log file."""
-    printed = start - SECONDS_BETWEEN_LINES + 2.0
-
-    def show(progress: Progress) -> None:
-        nonlocal printed
-        now = time.monotonic()
-        if now - printed >= SECONDS_BETWEEN_LINES or progress.done == progress.total:
-            console.print(_state(study, progress, now - start), soft_wrap=True, markup=False)
-            printed = now
-
-    return show
+        yield lambda progress: live.update(progress_table(study, progress, lines.elapsed))
 
 
 def _state(study: Study, progress: Progress, seconds: float) -> str:
-    left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
     failed = f", {progress.failed:,} failed" if progress.failed else ""
-    return f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}, {_duration(seconds)}{left}"
+    cells = f"{study.name}: {progress.done:,} of {progress.total:,} cells{failed}"
+    return f"{cells}, {times(seconds, progress.seconds_left)}"
 
 
 def progress_table(study: Study, progress: Progress, seconds: float) -> Group:
@@ -275,9 +281,3 @@ def _count(done: int, total: int) -> str:
     if not total:
         return "[dim]–[/]"
     return f"[green]{done}/{total}[/]" if done == total else f"{done}/{total}"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes}:{rest:02}"

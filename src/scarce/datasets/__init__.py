@@ -1,5 +1,6 @@
 """Real data sets by name, and simulated ones."""
 
+from ._companies import make_companies
 from ._handbook import handbook_split
 from ._keel import load_keel_folds
 from ._load import DatasetInfo, fetch, info, list_datasets, load
@@ -17,6 +18,7 @@ __all__ = [
     "list_datasets",
     "load",
     "load_keel_folds",
+    "make_companies",
     "make_oil_rows",
     "make_transactions",
     "simulate_oil_flow",

@@ -7,6 +7,7 @@ import difflib
 from scarce._errors import UserError
 
 from ._handbook import HANDBOOK
+from ._ieee_cis import IEEE_CIS
 from ._keel_counts import KEEL_COUNTS
 from ._parse import Layout, LibSVM
 from ._records import Record, Source, Wheel
@@ -344,6 +345,7 @@ _OTHERS = (
         aside=("C_FP", "C_FN", "C_TP", "C_TN"),
     ),
     HANDBOOK,
+    IEEE_CIS,
 )
 
 CATALOGUE: dict[str, Record] = {
@@ -352,7 +354,11 @@ CATALOGUE: dict[str, Record] = {
 
 
 class UnknownDataset(UserError, ValueError):
-    """No data set has this name."""
+    """No data set has this name; `problem` is the message without the advice for Python."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem} Call list_datasets() for all names.")
 
 
 def get_record(name: str) -> Record:
@@ -363,4 +369,4 @@ def get_record(name: str) -> Record:
         return known[asked]
     near = [f"keel-{asked}"] if f"keel-{asked}" in known else difflib.get_close_matches(asked, known)
     hint = f" Did you mean {' or '.join(repr(known[key].name) for key in near)}?" if near else ""
-    raise UnknownDataset(f"There is no data set named {name!r}.{hint} Call list_datasets() for all names.")
+    raise UnknownDataset(f"There is no data set named {name!r}.{hint}")

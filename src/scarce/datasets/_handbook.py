@@ -8,9 +8,9 @@ from typing import TypeAlias
 import narwhals as nw
 import numpy as np
 
+from scarce._moments import Duration, length_of, moments_of
 from scarce._typing import Frame, IntArray
 from scarce.model_selection import DelayedTimeSplit
-from scarce.model_selection._delayed import Duration, length_of, moments_of
 
 from ._parse import Parquet
 from ._records import Record, Source

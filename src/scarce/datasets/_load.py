@@ -93,7 +93,7 @@ def load(
         ``name``, ``DESCR``; and, unscaled, what money there is: ``amount`` for creditcard, ``income`` and
         ``debt_ratio`` for give-me-some-credit, ``cost_fp``, ``cost_fn``, ``cost_tp`` and ``cost_tn`` for tv-churn.
         handbook-payments has ``amount``, ``times`` (datetime64), ``groups`` (the customers) and ``frame``, the pandas
-        frame of all columns for `handbook_split`.
+        frame of all columns for `handbook_split`; ieee-cis has ``amount``, ``times`` (seconds) and ``frame``.
 
     Raises
     ------

@@ -137,9 +137,9 @@ def read_frame(found: Found) -> Frame:
     layout, path = cast(Parquet, found.source.layout), found.files[0]
     for module in ("pandas", "pyarrow"):
         require(module, path.name)
-    from scarce.tables import read_table  # which imports pandas
+    from scarce.tables import read_typed_frame  # which imports pandas
 
-    frame = read_table(path)
+    frame = read_typed_frame(path)
     wanted = (layout.label, *layout.features, *layout.extras.values())
     missing = [column for column in dict.fromkeys(wanted) if column not in frame]
     if missing:

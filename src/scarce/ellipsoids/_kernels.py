@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 
 # How far a gradient may point out of the box, in units of the squared distance to the farthest local negative.
@@ -20,7 +21,9 @@ def squared_gram(
 ) -> None:  # pragma: no cover - compiled
     """Fill `out` with the squared inner products of the local rows seen from the centre, and a last row of 0."""
     n = len(local)
-    out[:] = 0.0
+    for i in range(len(out)):
+        for j in range(len(out)):
+            out[i, j] = 0.0
     column = np.empty(n)
     for k in range(rows.shape[1]):
         for i in range(n):
@@ -36,7 +39,7 @@ def squared_gram(
             out[j, i] = out[i, j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _factorise(A: FloatArray, n: int) -> None:  # pragma: no cover - compiled
     """Turn the lower triangle of a positive definite A into its Cholesky factor."""
     for j in range(n):
@@ -50,7 +53,7 @@ def _factorise(A: FloatArray, n: int) -> None:  # pragma: no cover - compiled
             A[i, j] /= root
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _minimise_on_face(
     gram: FloatArray,
     a: float,
@@ -109,7 +112,7 @@ def _minimise_on_face(
     return stopped >= 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gradient(
     gram: FloatArray, a: float, b: float, x: FloatArray, g: FloatArray
 ) -> float:  # pragma: no cover - compiled
@@ -130,7 +133,7 @@ def _gradient(
     return radius
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _descend(gram: FloatArray, a: float, b: float, x: FloatArray, g: FloatArray) -> None:  # pragma: no cover - compiled
     """Move one coordinate at a time, the one that gains most; a quarter as often as there are was found fastest."""
     n = len(x) - 1
@@ -158,7 +161,7 @@ def _descend(gram: FloatArray, a: float, b: float, x: FloatArray, g: FloatArray)
         g[n] -= shift
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _violation(x: FloatArray, g: FloatArray) -> float:  # pragma: no cover - compiled
     """Return how far the gradient points to better places within the box."""
     n = len(x) - 1
@@ -204,16 +207,19 @@ def solve_dual(
     return max(radius, 0.0), worst
 
 
-@njit(cache=True, nogil=True)
+@inner
 def workspace(
     n: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]:  # pragma: no cover - compiled
     """Return the arrays of a problem with n local rows: the Gram matrix, x, and g, work, step and free to be filled."""
     gram, work = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1))
-    return gram, np.zeros(n + 1), np.empty(n + 1), work, np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    x, g, step, free = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, np.int64)
+    for i in range(n + 1):
+        x[i] = 0.0
+    return gram, x, g, work, step, free
 
 
-@njit(cache=True, nogil=True)
+@inner
 def solve_in_units(
     reach: float,
     mu: float,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
-from scarce.ellipsoids._kernels import solve_in_units, squared_gram, workspace
-from scarce.ellipsoids._kernels_rule import fill_metric, lead, reach_of, squared_distance
+from scarce.ellipsoids._kernels_rule import fill_metric, lead, solve_pairs, squared_distance
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mean_lead(
     x: FloatArray,
     negatives: IntArray,
@@ -51,6 +51,30 @@ def mean_rows(
 
 
 @njit(cache=True, nogil=True)
+def mean_of_pairs(
+    X: FloatArray,
+    places: IntArray,
+    slots: int,
+    negatives: IntArray,
+    rows: FloatArray,
+    c: int,
+    local: IntArray,
+    weight: FloatArray,
+    found: FloatArray,
+    metric: FloatArray,
+    out: FloatArray,
+) -> None:  # pragma: no cover - compiled
+    """Write the mean leads in the ellipsoids of each pair around row c; `metric` is to be filled, if it has a size."""
+    z = np.empty(rows.shape[1])
+    for pair in range(len(weight)):
+        if len(metric):
+            fill_metric(rows, c, local, weight[pair], metric)
+        for place in places:
+            q = place // slots
+            lead_there = _mean_lead(X[q], negatives[q], rows, c, local, weight[pair], metric, found[pair, 0], z)
+            out[pair, place] = lead_there
+
+
 def mean_on_grid(
     X: FloatArray,
     order: IntArray,
@@ -64,29 +88,16 @@ def mean_on_grid(
     lam: FloatArray,
     explicit: bool,
     out: FloatArray,
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Write for each pair of mu and lam, and each query and slot, the mean lead in the ellipsoid there.
 
     Parameters as for :func:`~scarce.ellipsoids._kernels_rule.rule_on_grid`, with the negatives near each query.
     """
-    n = local.shape[1]
     m = rows.shape[1] if explicit else 0
-    metric, z = np.empty((m, m)), np.empty(rows.shape[1])
-    gram, x, g, work, step, free = workspace(n)
+    metric, weight, found = np.empty((m, m)), np.empty((len(mu), local.shape[1])), np.empty((len(mu), 3))
     for i in range(len(local)):
         c = first + i
         places = order[indptr[c] : indptr[c + 1]]
-        if len(places) == 0:
-            continue
-        x[:] = 0.0
-        weight = np.zeros(n)
-        reach = reach_of(rows, c, local[i])
-        if reach > 0.0:
-            squared_gram(rows, c, local[i], np.sqrt(reach), gram)
-        for pair in range(len(mu)):
-            radius = solve_in_units(reach, mu[pair], lam[pair], gram, x, g, work, step, free, weight)
-            if explicit:
-                fill_metric(rows, c, local[i], weight, metric)
-            for place in places:
-                q = place // slots
-                out[pair, place] = _mean_lead(X[q], negatives[q], rows, c, local[i], weight, metric, radius, z)
+        if len(places):
+            solve_pairs(rows, c, local[i], mu, lam, weight, found)
+            mean_of_pairs(X, places, slots, negatives, rows, c, local[i], weight, found, metric, out)

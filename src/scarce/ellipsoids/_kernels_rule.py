@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from scarce._compiling import inner
 from scarce._typing import BoolArray, FloatArray, IntArray
-from scarce.ellipsoids._kernels import solve_in_units, squared_gram, workspace
+from scarce.ellipsoids._kernels import solve_dual, solve_in_units, squared_gram, workspace
 
 # A negative row that holds the surface in place is on it, and so within; rounding must not decide otherwise.
 _ON_SURFACE = 1e-7
@@ -19,15 +20,18 @@ _ON_SURFACE = 1e-7
 _BLOCK = 2048
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest_of_one(
     x: FloatArray, columns: FloatArray, distance: FloatArray, found: IntArray
 ) -> None:  # pragma: no cover - compiled
     k, n = len(found), columns.shape[1]
-    far = np.full(k, np.inf)
+    far = np.empty(k)
+    for at in range(k):
+        far[at] = np.inf
     for start in range(0, n, len(distance)):
         size = min(len(distance), n - start)
-        distance[:size] = 0.0
+        for r in range(size):
+            distance[r] = 0.0
         for j in range(len(x)):
             value, column = x[j], columns[j, start : start + size]
             for r in range(size):
@@ -46,14 +50,18 @@ def _nearest_of_one(
 @njit(cache=True, nogil=True)
 def nearest(X: FloatArray, rows: FloatArray, k: int) -> IntArray:  # pragma: no cover - compiled
     """Return the k nearest of `rows` for each row of X, by squared distance and then by number."""
-    columns = np.ascontiguousarray(rows.T)  # distances to many rows at once, a feature at a time, are fastest
-    found, distance = np.empty((len(X), k), dtype=np.int64), np.empty(_BLOCK)
+    # Distances to many rows at once, a feature at a time, are fastest.
+    columns = np.empty((rows.shape[1], rows.shape[0]))
+    for r in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            columns[j, r] = rows[r, j]
+    found, distance = np.empty((len(X), k), np.int64), np.empty(_BLOCK)
     for q in range(len(X)):
         _nearest_of_one(X[q], columns, distance, found[q])
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _euclidean(a: FloatArray, b: FloatArray) -> float:  # pragma: no cover - compiled
     total = 0.0
     for j in range(len(a)):
@@ -61,7 +69,7 @@ def _euclidean(a: FloatArray, b: FloatArray) -> float:  # pragma: no cover - com
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def squared_distance(
     a: FloatArray,
     b: FloatArray,
@@ -100,7 +108,9 @@ def fill_metric(
     rows: FloatArray, centre: int, local: IntArray, weight: FloatArray, metric: FloatArray
 ) -> None:  # pragma: no cover - compiled
     m = len(metric)
-    metric[:] = 0.0
+    for j in range(m):
+        for k in range(m):
+            metric[j, k] = 0.0
     v = np.empty(m)
     for i in range(len(local)):
         if weight[i] > 0.0:
@@ -113,7 +123,7 @@ def fill_metric(
         metric[j, j] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def reach_of(rows: FloatArray, centre: int, local: IntArray) -> float:  # pragma: no cover - compiled
     """Return B, the squared distance to the farthest local negative."""
     top = 0.0
@@ -123,27 +133,34 @@ def reach_of(rows: FloatArray, centre: int, local: IntArray) -> float:  # pragma
 
 
 @njit(cache=True, nogil=True)
-def _fit_one(
-    rows: FloatArray, c: int, local: IntArray, mu: float, lam: float, weight: FloatArray, metric: FloatArray
-) -> tuple[float, float, float]:  # pragma: no cover - compiled
+def solve_pairs(
+    rows: FloatArray, c: int, local: IntArray, mu: FloatArray, lam: FloatArray, weight: FloatArray, found: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Solve the dual around row c for each pair of mu and lam, starting from the solution of the pair before.
+
+    Writes for each pair the weights W, and in three columns R and B in the units of the data and the share of B by
+    which the local negatives are within on average.
+    """
     n = len(local)
-    radius, risk = 0.0, 0.0
     reach = reach_of(rows, c, local)
+    gram, x, g, work, step, free = workspace(n)
     if reach > 0.0:
-        gram, x, g, work, step, free = workspace(n)
         squared_gram(rows, c, local, np.sqrt(reach), gram)
-        radius = solve_in_units(reach, mu, lam, gram, x, g, work, step, free, weight)
+    for pair in range(len(mu)):
+        radius, risk = 0.0, 0.0
         for i in range(n):
-            risk += max(-g[i], 0.0) / n
-    if len(metric):
-        fill_metric(rows, c, local, weight, metric)
-    return radius, reach, risk
+            weight[pair, i] = 0.0
+        if reach > 0.0:
+            radius = reach * solve_dual(gram, mu[pair], lam[pair], x, g, free, work, step)[0]
+            for i in range(n):
+                weight[pair, i] = 0.5 * x[i] / (lam[pair] * reach)
+                risk += max(-g[i], 0.0) / n
+        found[pair, 0], found[pair, 1], found[pair, 2] = radius, reach, risk
 
 
-@njit(cache=True, nogil=True)
 def fit_ellipsoids(
     rows: FloatArray, first: int, local: IntArray, mu: FloatArray, lam: FloatArray, explicit: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:  # pragma: no cover - compiled
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Solve the dual around the rows from `first` on, one for each row of `local`.
 
     Returns for each the weights W, M if it is wanted, and in three columns R and B in the units of the data and the
@@ -151,13 +168,16 @@ def fit_ellipsoids(
     """
     size, n = local.shape
     m = rows.shape[1] if explicit else 0
-    weight, metric, found = np.zeros((size, n)), np.empty((size, m, m)), np.empty((size, 3))
+    weight, metric, found = np.empty((size, n)), np.empty((size, m, m)), np.empty((size, 3))
     for i in range(size):
-        found[i] = _fit_one(rows, first + i, local[i], mu[i], lam[i], weight[i], metric[i])
+        one = slice(i, i + 1)
+        solve_pairs(rows, first + i, local[i], mu[one], lam[one], weight[one], found[one])
+        if explicit:
+            fill_metric(rows, first + i, local[i], weight[i], metric[i])
     return weight, metric, found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _collect(
     rows: FloatArray,
     p: int,
@@ -203,20 +223,26 @@ def members(
     reach: FloatArray,
 ) -> tuple[IntArray, IntArray]:  # pragma: no cover - compiled
     """Return how many rows are within each of some ellipsoids, and which: positive ones first."""
-    near, z = np.arange(p), np.empty(rows.shape[1])
-    counts = np.empty(len(local), dtype=np.int64)
-    mine, out = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+    near, z = np.empty(p, np.int64), np.empty(rows.shape[1])
+    for i in range(p):
+        near[i] = i
+    counts = np.empty(len(local), np.int64)
+    mine, out = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     total = 0
     for i in range(len(local)):
         counts[i] = _collect(rows, p, first + i, local[i], weight[i], metric[i], radius[i], reach[i], near, z, mine)
         if total + counts[i] > len(out):
-            out = np.concatenate((out, np.empty(len(out) + counts[i], dtype=np.int64)))
-        out[total : total + counts[i]] = mine[: counts[i]]
+            longer = np.empty(2 * len(out) + counts[i], np.int64)
+            for j in range(total):
+                longer[j] = out[j]
+            out = longer
+        for j in range(counts[i]):
+            out[total + j] = mine[j]
         total += counts[i]
     return counts, out[:total]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest_within(
     x: FloatArray,
     rows: FloatArray,
@@ -242,7 +268,7 @@ def _nearest_within(
     return positive, negative
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lead(a: float, b: float) -> float:  # pragma: no cover - compiled
     """Return by how much a is larger than b, as a share of their sum: from -1 to 1."""
     if a == b:
@@ -285,7 +311,7 @@ def score_rows(
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rule_of_one(
     X: FloatArray,
     places: IntArray,

@@ -144,6 +144,7 @@ class ME2(RareEventClassifier):
         "combine": [StrOptions({"mean", "nearest", "any"})],
         "n_jobs": [Integral, None],
     }
+    _largest_value = 1e70  # it takes products of squares
 
     def __init__(
         self,

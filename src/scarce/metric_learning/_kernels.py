@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 
 
@@ -14,8 +15,10 @@ def project(X: NDArray, components: FloatArray) -> FloatArray:  # pragma: no cov
     """Return ``X @ components.T``, each row to the same bits whatever rows are beside it."""
     n, m = X.shape
     r = components.shape[0]
-    columns = np.ascontiguousarray(components.T)
-    out = np.zeros((n, r))
+    columns, out = np.empty((m, r)), np.zeros((n, r))
+    for c in range(r):
+        for f in range(m):
+            columns[f, c] = components[c, f]
     for i in range(n):
         for f in range(m):
             x = np.float64(X[i, f])
@@ -24,7 +27,7 @@ def project(X: NDArray, components: FloatArray) -> FloatArray:  # pragma: no cov
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _square(Z: FloatArray, i: int, j: int) -> float:  # pragma: no cover - compiled
     total = 0.0
     for c in range(Z.shape[1]):
@@ -33,7 +36,7 @@ def _square(Z: FloatArray, i: int, j: int) -> float:  # pragma: no cover - compi
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pull(Z: FloatArray, i: int, j: int, weight: float, out: FloatArray) -> None:  # pragma: no cover - compiled
     for c in range(Z.shape[1]):
         move = weight * (Z[i, c] - Z[j, c])
@@ -45,9 +48,10 @@ def _pull(Z: FloatArray, i: int, j: int, weight: float, out: FloatArray) -> None
 def pair_squares(Z: FloatArray, rows: IntArray, others: IntArray) -> FloatArray:  # pragma: no cover - compiled
     """Return the squared distance of each of `rows` to each of its `others`; infinite where there is none (-1)."""
     n, k = others.shape
-    out = np.full((n, k), np.inf)
+    out = np.empty((n, k))
     for a in range(n):
         for b in range(k):
+            out[a, b] = np.inf
             if others[a, b] >= 0:
                 out[a, b] = _square(Z, rows[a], others[a, b])
     return out
@@ -58,7 +62,7 @@ def pair_pulls(
     Z: FloatArray, rows: IntArray, others: IntArray, weight: FloatArray
 ) -> FloatArray:  # pragma: no cover - compiled
     """Return A such that ``2 * A.T @ X`` is the gradient, by the factor, of the squares times their weights."""
-    out = np.zeros_like(Z)
+    out = np.zeros(Z.shape)
     for a in range(others.shape[0]):
         for b in range(others.shape[1]):
             if others[a, b] >= 0 and weight[a, b] != 0:
@@ -76,7 +80,7 @@ def large_margin(
     """
     n, k = targets.shape
     loss = 0.0
-    out = np.zeros_like(Z)
+    out = np.zeros(Z.shape)
     near = np.empty(k)
     weight = np.empty(k)
     for i in range(n):
@@ -128,7 +132,7 @@ def positive_margin(
     """
     n, k = positives.shape
     loss = 0.0
-    out = np.zeros_like(Z)
+    out = np.zeros(Z.shape)
     for i in range(n):
         sign = 1.0 if weight[i] > 0 else -1.0
         for a in range(k):
@@ -155,15 +159,19 @@ def nearest_rivals(Z: FloatArray, y: IntArray, reach: FloatArray, k: int) -> Int
     The rows stand class by class. Of equal distances the earlier row is first.
     """
     n, r = Z.shape
-    first = np.searchsorted(y, y, side="left")
-    after = np.searchsorted(y, y, side="right")
-    out = np.full((n, k), -1, dtype=np.intp)
-    square = np.empty(k)
+    out, square = np.empty((n, k), np.intp), np.empty(k)
+    first = after = 0
     for i in range(n):
+        for c in range(k):
+            out[i, c] = -1
+        if i == after:
+            first = i
+            while after < n and y[after] == y[i]:
+                after += 1
         kept, limit = 0, reach[i]
-        own = after[i] - first[i]
+        own = after - first
         for other in range(n - own):
-            row = other if other < first[i] else other + own
+            row = other if other < first else other + own
             total = 0.0
             for c in range(r):
                 difference = Z[i, c] - Z[row, c]

@@ -19,10 +19,12 @@ class LearnedKNN(GammaKNN):
     metric = "minkowski"
     p = 2
     algorithm = "auto"
+    recall = 0.99
     n_jobs = None
 
     metric_transform_: RareMetric
     _multi_class = False
+    _largest_value = 1e70  # it takes squares of squares
 
     def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray:
         if code not in self._transformed:

@@ -22,7 +22,8 @@ ROUNDING = 4 * np.finfo(np.float64).eps
 SEARCH: dict[str, list[Any]] = {
     "metric": [str, callable],
     "p": [Interval(Real, 0, None, closed="neither")],
-    "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
+    "algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree", "ivf"})],
+    "recall": [Interval(Real, 0, 1, closed="right")],
     "n_jobs": [Integral, None],
 }
 

@@ -104,6 +104,7 @@ class ClassConfidenceKNN(RareEventClassifier):
         "temper": ["boolean"],
     }
     _multi_class = True
+    _largest_value = 1e150  # it takes squares
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ class ClassWeightedKNN(GammaKNN):
 
     Parameters
     ----------
-    n_neighbors, tie, metric, p, algorithm, n_jobs, calibration, pos_label
+    n_neighbors, tie, metric, p, algorithm, recall, n_jobs, calibration, pos_label
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is that of the γ above.
@@ -57,6 +57,7 @@ class ClassWeightedKNN(GammaKNN):
         metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
         calibration: Calibration = "auto",
@@ -67,6 +68,7 @@ class ClassWeightedKNN(GammaKNN):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.threshold = threshold
         self.calibration = calibration

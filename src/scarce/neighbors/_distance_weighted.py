@@ -36,7 +36,7 @@ class DistanceWeightedKNN(Vote):
         "inverse" is 1 / d. Where neighbours are at distance 0, only they vote, with a weight of 1 each.
         "linear" is (d_k - d) / (d_k - d_1), with the distances d_1 and d_k of the nearest and the k-th nearest row;
         it is 1 if those are equal. The k-th neighbour has no vote, so that k = 2 is the nearest neighbour alone.
-    metric, p, algorithm, n_jobs
+    metric, p, algorithm, recall, n_jobs
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is 0.
@@ -49,6 +49,8 @@ class DistanceWeightedKNN(Vote):
     ----------
     index_ : ClassIndex
         The training rows by class.
+    recall_ : float
+        The share of right distances to the largest class; 1 for exact searches.
 
     See Also
     --------
@@ -92,6 +94,7 @@ class DistanceWeightedKNN(Vote):
         metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
         calibration: Calibration = "auto",
@@ -102,6 +105,7 @@ class DistanceWeightedKNN(Vote):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.threshold = threshold
         self.calibration = calibration

@@ -37,7 +37,7 @@ class DuplicatedKNN(Vote):
     ----------
     n_neighbors : int, default=3
         How many neighbours vote, copies counted. With 1, copies change nothing.
-    metric, p, algorithm, n_jobs
+    metric, p, algorithm, recall, n_jobs
         As in :class:`GammaKNN`.
     threshold : "default", str, Objective or float, default="default"
         The threshold on the score; "default" is 1/2, on which a row is positive.
@@ -52,6 +52,8 @@ class DuplicatedKNN(Vote):
         How often each positive row counts.
     index_ : ClassIndex
         The training rows by class.
+    recall_ : float
+        The share of right distances to the largest class; 1 for exact searches.
 
     See Also
     --------
@@ -90,6 +92,7 @@ class DuplicatedKNN(Vote):
         metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
         threshold: Threshold = "default",
         calibration: Calibration = "auto",
@@ -99,6 +102,7 @@ class DuplicatedKNN(Vote):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.threshold = threshold
         self.calibration = calibration

@@ -70,6 +70,8 @@ class FRKNN(FixedRadius):
 
     _deciders = "nearest training rows within"
 
+    _largest_value = 1e150  # it takes squares
+
     def __init__(
         self,
         n_neighbors: int = 5,

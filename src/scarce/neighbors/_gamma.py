@@ -92,8 +92,13 @@ class GammaKNN(RareEventClassifier):
         Any metric of scikit-learn's ``NearestNeighbors``.
     p : float, default=2
         The power of the Minkowski metric.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        The search engine. All are exact.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "ivf"}, default="auto"
+        The search engine. All are exact but "ivf", which is for a hundred thousand rows and more: it looks for the
+        nearest rows of the largest class in the nearest cells only (an inverted file) and searches the other classes
+        exactly. It is for Euclidean distances, and its cells are made by faiss, of ``scarce[ann]``.
+    recall : float, default=0.99
+        For "ivf", the share of rows whose `n_neighbors`-th distance is to be right. As many cells are looked into as
+        that takes on a sample of the training rows; `recall_` is measured on another sample.
     n_jobs : int, default=None
         Threads of a tree search. The brute-force search takes all cores.
     metric_transform : transformer or None, default=None
@@ -112,6 +117,8 @@ class GammaKNN(RareEventClassifier):
         The γ in use. With more than two classes, that of each class: 1 for the largest.
     index_ : ClassIndex
         The training rows by class.
+    recall_ : float
+        The share of right distances to the largest class; 1 for exact searches.
     metric_transform_ : transformer
         The fitted transformer, if there is one.
 
@@ -174,6 +181,7 @@ class GammaKNN(RareEventClassifier):
         metric: Metric = "minkowski",
         p: float = 2,
         algorithm: str = "auto",
+        recall: float = 0.99,
         n_jobs: int | None = None,
         metric_transform: Estimator = None,
         calibration: Calibration = "auto",
@@ -187,6 +195,7 @@ class GammaKNN(RareEventClassifier):
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
+        self.recall = recall
         self.n_jobs = n_jobs
         self.metric_transform = metric_transform
         self.calibration = calibration
@@ -197,12 +206,14 @@ class GammaKNN(RareEventClassifier):
             raise ValueError(
                 f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
             )
-        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
+        k = voters(self.n_neighbors, len(X))
+        plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
+        self.recall_ = plain.recall_
         self.index_: ClassIndex | TransformedIndex = plain
         if self.metric_transform is not None:
             self.metric_transform_ = self._learn_metric(X, y)
             self.index_ = TransformedIndex(plain, self.metric_transform_, self._transformed)
-        self._k = voters(self.n_neighbors, len(X))
+        self._k = k
         if len(self.index_.class_sizes) > 2:
             self._fit_multi_class(X, y, sample_weight)
         elif self.index_.class_sizes[1] < self._positive_order:
@@ -292,7 +303,7 @@ class GammaKNN(RareEventClassifier):
             sizes = self.index_.class_sizes
             by_ratio = self.gamma == "class_ratio"
             return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
-        if self.metric_transform is not None or self._splits_are_given:
+        if self.metric_transform is not None or self._splits_are_given or self.algorithm == "ivf":
             honest = self._compute_honest_scores(X, y, sample_weight)
             return FBeta(1).best_threshold(honest, y, sample_weight, between=self._threshold_range).threshold
         return self._best_f(1.0, X, y, sample_weight, self._threshold_range)

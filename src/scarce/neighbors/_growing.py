@@ -50,6 +50,7 @@ class Growing(RareEventClassifier):
     }
     _whole_runs: ClassVar[bool] = False
     _leaves_one_out = True
+    _largest_value = 1e150  # it takes squares
 
     @property
     @abstractmethod

@@ -129,6 +129,7 @@ class InformativeKNN(RareEventClassifier):
         "gamma": [Interval(Real, 0, None, closed="neither")],
     }
     _multi_class = True
+    _largest_value = 1e150  # it takes squares
 
     def __init__(
         self,

@@ -128,6 +128,7 @@ class KENN(RareEventClassifier):
         return np.where(fit & np.isfinite(reach), reach, 0.0)
 
     _leaves_one_out = True
+    _largest_value = 1e150  # it takes squares
 
     def _score(self, X: NDArray) -> FloatArray:
         return self._vote(X, self.index_.class_sizes, self.radii_)[0]
@@ -174,7 +175,7 @@ class KENN(RareEventClassifier):
             radii,
             radii if other_radii is None else other_radii,
             np.zeros(len(radii)) if inside is None else inside,
-            np.full(len(radii), -1, dtype=np.intp) if partner is None else partner,
+            np.full(len(radii), -1, dtype=np.intp) if partner is None else np.ascontiguousarray(partner),
         )
         negative = self.index_.kneighbors(X, 0, k, skip)
         found = merge_by_class([positive, negative], [1, 0], k)

@@ -95,6 +95,8 @@ class LocallyWeightedNN(RareEventClassifier):
     True
     """
 
+    _largest_value = 1e150  # it takes squares
+
     def __init__(
         self, *, threshold: Threshold = "default", calibration: Calibration = "auto", pos_label: Label = None
     ) -> None:

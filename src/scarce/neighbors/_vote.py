@@ -27,6 +27,7 @@ class Vote(RareEventClassifier):
     metric: Metric = "minkowski"
     p: float = 2
     algorithm: str = "auto"
+    recall: float = 0.99
     n_jobs: int | None
     index_: ClassIndex
     _leaves_one_out = True
@@ -46,8 +47,9 @@ class Vote(RareEventClassifier):
         """Return how much each neighbour's vote counts; 0 where there is none."""
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
-        self.index_ = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs).fit(X, y)
-        voters(self.n_neighbors, len(X))
+        k = voters(self.n_neighbors, len(X))
+        self.index_ = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
+        self.recall_ = self.index_.recall_
 
     def _score(self, X: NDArray) -> FloatArray:
         return self._rate(X, None, self.index_.class_sizes)

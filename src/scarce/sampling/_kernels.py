@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move(total: FloatArray, best: FloatArray, node: int, amount: float) -> None:  # pragma: no cover - compiled
     """Add to a leaf and update its ancestors."""
     total[node] += amount
@@ -36,20 +37,25 @@ def best_cell(
     size = 1
     while size < n_cells:
         size *= 2
-    total = np.zeros(2 * size)
-    best = np.full(2 * size, -np.inf)
+    total, best = np.empty(2 * size), np.empty(2 * size)
+    for node in range(2 * size):
+        total[node], best[node] = 0.0, -np.inf
     reached = start.copy()
     for i in range(len(start)):
         if start[i] > 0:
             total[size + start[i] - 1] += gain[i]
-    best[size : size + n_cells] = total[size : size + n_cells]
+    for node in range(size, size + n_cells):
+        best[node] = total[node]
     for node in range(size - 1, 0, -1):
         left, right = 2 * node, 2 * node + 1
         total[node] = total[left] + total[right]
         best[node] = max(best[right], best[left] + total[right])
 
     # Sums of the same gains in another order may differ in their last bits.
-    noise = 1e-13 * np.abs(gain).sum()
+    noise = 0.0
+    for i in range(len(gain)):
+        noise += abs(gain[i])
+    noise *= 1e-13
     found, high, low, cell = -np.inf, top, 0.0, 0
     upper = top
     e = 0

@@ -93,6 +93,8 @@ class SDC(RareEventClassifier):
         "cv": ["cv_object"],
     }
 
+    _largest_value = 1e150  # its machine takes squares
+
     def __init__(
         self,
         C: float = 1.0,

@@ -110,6 +110,8 @@ def _value(value: Any) -> Any:
         return None
     if isinstance(value, Mapping) and isinstance(value.get("estimator"), str):
         return _make(value)
+    if isinstance(value, list):
+        return _values(value)
     if isinstance(value, str) and value.startswith("at least "):
         return partial(_at_least, float(value.removeprefix("at least ")))
     return value

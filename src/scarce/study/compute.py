@@ -49,7 +49,9 @@ def compute(cell: Cell) -> Outcome:
 
 
 def _compute(cell: Cell) -> Outcome:
-    rows = rows_of(cell.set, cell.protocol, cell.split)
+    # A method may get fewer rows than the others, where its time grows with their square.
+    limits = {key: cell.method[key] for key in ("negatives",) if key in cell.method}
+    rows = rows_of({**cell.set, **limits}, cell.protocol, cell.split)
     measure = MEASURES[cell.measures]
     fewest = int(np.unique(rows.y_train, return_counts=True)[1].min())
     binary = rows.y_train.dtype.kind in "iu"
@@ -67,8 +69,10 @@ def _compute(cell: Cell) -> Outcome:
         predicted = time.perf_counter()
     cpu = time.process_time() - cpu
     figures = measure.figures(getattr(model, "best_estimator_", model).steps[-1][1], rows, called)
+    resamples = measure.resamples(rows, called) if measure.resamples else {}
     chosen = {str(k): str(v) for k, v in getattr(model, "best_params_", {}).items()}
-    return Outcome(figures, fitted - start, predicted - fitted, cpu, peak(), chosen, _versions(), rows.note)
+    cost = fitted - start, predicted - fitted, cpu, peak()
+    return Outcome(figures, *cost, chosen, _versions(), rows.note, resamples=resamples)
 
 
 @contextmanager

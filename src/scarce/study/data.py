@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,13 +16,13 @@ from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, Frame, IntArray, Json, Record
-from scarce.datasets import load, load_keel_folds
+from scarce.datasets import handbook_split, load, load_keel_folds
 
 from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
 
 if TYPE_CHECKING:
-    from scarce.tables import Column
+    from scarce.tables import Column, Table
 
 __all__ = ["Rows", "describe_file", "rows_of"]
 
@@ -37,6 +37,8 @@ class Rows(NamedTuple):
     """Training rows and test rows; `gains` are amounts of money where there are any.
 
     Models decide on test rows with `gains_test`; what they earn is counted with `gains_judged`, where that differs.
+    `groups_test` and `days_test` are the customers, numbered from 0 to `n_groups` - 1, and the days of test rows that
+    are payments.
     """
 
     X_train: FloatArray
@@ -47,6 +49,9 @@ class Rows(NamedTuple):
     gains_test: FloatArray | None = None
     gains_judged: FloatArray | None = None
     note: str = ""
+    groups_test: IntArray | None = None
+    days_test: IntArray | None = None
+    n_groups: int = 0
 
 
 def rows_of(set_: Record, protocol: Record, split: int) -> Rows:
@@ -74,6 +79,8 @@ def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
         folds = _keel(name)
         if folds is not None:
             return Rows(*folds[split % 5])
+    if "start" in set_:
+        return _payments_from(set_, split)
     X, y, gains = _table(json.dumps(set_, sort_keys=True))
     note = "folds of our own, since those of KEEL are not a partition" if kind == "keel" else ""
     if "train_rows" in set_:
@@ -83,14 +90,17 @@ def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
         train, test = list(folds_of.split(X, y))[split % 5]
     else:
         [(train, test)] = StratifiedShuffleSplit(1, test_size=protocol["test_size"], random_state=split).split(X, y)
-    if len(train) > protocol.get("rows", len(train)):
-        train = _some(train, y, protocol["rows"], split)
+    limits = {**protocol, **set_}
+    if len(train) > limits.get("rows", len(train)):
+        train = _some(train, y, limits["rows"], split)
         note = f"{len(train):,} training rows"
-    if protocol.get("test_rows") == "others":
+    if limits.get("test_rows") == "others":
         test = np.setdiff1d(np.arange(len(y)), train)
-    elif len(test) > protocol.get("test_rows", len(test)):
-        test = _some(test, y, protocol["test_rows"], split)
+    elif len(test) > limits.get("test_rows", len(test)):
+        test = _some(test, y, limits["test_rows"], split)
         note = f"{note}, {len(test):,} test rows".removeprefix(", ")
+    if "negatives" in set_:
+        train = _fewer_negatives(train, y, set_["negatives"], split)
     if "train_ir" in set_:
         train = _thin(train, y, set_["train_ir"], split)
     rows = Rows(safe_indexing(X, train), y[train], safe_indexing(X, test), y[test], note=note)
@@ -104,23 +114,25 @@ def describe_file(path: Path, target: str, positive: str | None) -> tuple[Json, 
     """
     from scarce.tables import TableError, profile_table
 
-    frame, y = _read(path, target, positive)
+    table, y = _read(path, target, positive)
     if (y == 1).sum() < 4:
         raise StudyError(f"{path} has {(y == 1).sum()} positive rows, and a comparison needs at least 4.")
     try:
-        profile, _ = profile_table(frame, target, y)
+        profile, _ = profile_table(table, target, y)
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
-    columns = [
-        {"name": c.name, "kind": c.kind, "date_format": c.date_format, "distinct": c.distinct} for c in profile.features
-    ]
+    columns = [{"name": c.name, "kind": c.kind, "distinct": c.distinct} for c in profile.features]
+    used = {target, *(c.name for c in profile.features)}
+    readings = [reading.as_dict() for reading in table.readings if reading.name in used]
     described = {"name": str(path.resolve()), "label": path.stem, "sha256": sha256(path), "columns": columns}
+    described["readings"] = readings
     left_out = [
         f"{path.name}: column {c.name!r} is not learned from. {c.remark}"
         for c in profile.columns
         if c.role != "feature"
     ]
-    return {**described, "target": target, "positive": positive}, left_out
+    notes = [f"{path.name}: {note}" for note in table.notes]
+    return {**described, "target": target, "positive": positive}, notes + left_out
 
 
 def _some(part: IntArray, y: NDArray[Any], count: int, seed: int) -> IntArray:
@@ -135,6 +147,31 @@ def _thin(train: IntArray, y: NDArray[Any], ratio: float, seed: int) -> IntArray
     keep = min(len(positive), max(2, round(len(negative) / ratio)))
     kept = np.random.default_rng(seed).permutation(positive)[:keep]
     return np.sort(np.concatenate([kept, negative]))
+
+
+def _fewer_negatives(train: IntArray, y: NDArray[Any], most: int, seed: int) -> IntArray:
+    """Keep all positives, and draw as many negatives as are allowed, where there are more."""
+    positive, negative = train[y[train] == 1], train[y[train] == 0]
+    kept = np.random.default_rng(seed).permutation(negative)[:most]
+    return np.sort(np.concatenate([positive, kept]))
+
+
+def _payments_from(set_: Record, split: int) -> Rows:
+    """Return the Handbook's split from a start day; the number of the split is a seed alone."""
+    bunch, customers, days = _payments()
+    train, test = handbook_split(bunch.frame, set_["start"])
+    if "negatives" in set_:
+        train = _fewer_negatives(train, bunch.target, set_["negatives"], split)
+    X, y = bunch.data, bunch.target
+    rows = Rows(X[train], y[train], X[test], y[test])
+    return rows._replace(groups_test=customers[test], days_test=days[test], n_groups=int(customers.max()) + 1)
+
+
+@lru_cache(maxsize=1)
+def _payments() -> tuple[Any, IntArray, IntArray]:
+    bunch = load("handbook-payments")
+    customers = np.unique(bunch.groups, return_inverse=True)[1]
+    return bunch, customers, bunch.times.astype("datetime64[D]").astype(np.int64)
 
 
 @lru_cache(maxsize=2)
@@ -157,9 +194,9 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
     if "sha256" in set_:
         from scarce.tables import conform
 
-        frame, y = _read(Path(set_["name"]), set_["target"], set_["positive"])
+        table, y = _read(Path(set_["name"]), set_["target"], set_["positive"], set_["readings"])
         known = np.flatnonzero(y >= 0)
-        return conform(frame, _columns(set_)).iloc[known], y[known], None
+        return conform(table.frame, _columns(set_)).iloc[known], y[known], None
     bunch = load(set_["name"], positive=set_.get("positive"))
     first = slice(set_.get("first_rows"))
     gains = None
@@ -170,16 +207,19 @@ def _table(described: str) -> tuple[Frame, NDArray[np.int64], FloatArray | None]
 
         money = pd.DataFrame({key: bunch[key] for key in ("amount", "income", "debt_ratio") if key in bunch})
         gains = Gains(**set_["gains"])(money.fillna(money.median()))
-    return bunch.data[first], bunch.target[first], None if gains is None else gains[first]
+    kept = [j for j, name in enumerate(bunch.feature_names) if name not in set_.get("without", ())]
+    return bunch.data[first][:, kept], bunch.target[first], None if gains is None else gains[first]
 
 
-def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray[np.int64]]:
+def _read(
+    path: Path, target: str, positive: str | None, readings: Sequence[Record] | None = None
+) -> tuple[Table, NDArray[np.int64]]:
     """Return a table as it was read, and its outcomes: 1, 0, and -1 where one is unknown."""
-    from scarce.tables import TableError, read_table, read_target
+    from scarce.tables import Reading, TableError, read_table, read_target
 
-    frame = read_table(path)
     try:
-        return frame, read_target(frame, target, positive).y
+        table = read_table(path, readings=None if readings is None else [Reading(**reading) for reading in readings])
+        return table, read_target(table.frame, target, positive).y
     except TableError as error:
         raise TableError(f"{path}: {error}") from error
 
@@ -187,7 +227,7 @@ def _read(path: Path, target: str, positive: str | None) -> tuple[Frame, NDArray
 def _columns(set_: Record) -> list[Column]:
     from scarce.tables import Column
 
-    return [Column(c["name"], c["kind"], distinct=c["distinct"], date_format=c["date_format"]) for c in set_["columns"]]
+    return [Column(c["name"], c["kind"], distinct=c["distinct"]) for c in set_["columns"]]
 
 
 @lru_cache(maxsize=2)

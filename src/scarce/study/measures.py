@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix, log_loss
 
 from scarce._typing import Estimator, FloatArray, IntArray
-from scarce.metrics import profit_score
+from scarce.metrics import group_precision_at_k, profit_score
 
 from .data import Rows
 from .probabilities import LABELS_OF_PROBABILITIES, measure_probabilities, probabilities_of
+from .resamples import resampled_precisions
 from .stakes import LABELS_OF_STAKES, lost_with_any_stakes, lost_with_own_stakes
 
 __all__ = ["LABELS", "MEASURES", "lower_is_better"]
@@ -24,6 +25,7 @@ LABELS = {
     "balanced_accuracy": "balanced accuracy",
     "accuracy": "accuracy",
     "ap": "average precision",
+    "cp@100": "card precision among 100 cards a day",
     "precision": "precision",
     "sensitivity": "sensitivity",
     "specificity": "specificity",
@@ -75,6 +77,7 @@ class Measure(NamedTuple):
 
     call: Callable[[Estimator, Rows], Called]
     figures: Callable[[Estimator, Rows, Called], dict[str, float]]
+    resamples: Callable[[Rows, Called], dict[str, list[float]]] | None = None
 
 
 def _labels(model: Estimator, rows: Rows) -> Called:
@@ -86,6 +89,14 @@ def _labels_and_scores(model: Estimator, rows: Rows) -> Called:
         if hasattr(model, method):
             return Called(model.predict(rows.X_test), getattr(model, method)(rows.X_test))
     return Called(model.predict(rows.X_test), model.predict_proba(rows.X_test)[:, 1])
+
+
+def _scores(model: Estimator, rows: Rows) -> Called:
+    """Score the test rows alone: what takes `predict` its time is no part of a ranking."""
+    for method in ("score_samples", "decision_function"):
+        if hasattr(model, method):
+            return Called(np.empty(0), getattr(model, method)(rows.X_test))
+    return Called(np.empty(0), model.predict_proba(rows.X_test)[:, 1])
 
 
 def _labels_for_money(model: Estimator, rows: Rows) -> Called:
@@ -136,6 +147,20 @@ def ranking_figures(truth: NDArray[np.int64], scores: FloatArray, first: IntArra
     average = float((caught * found / seen).sum() / max(found[-1], 1))
     # Of rows tied at the threshold each is among the first to the same extent.
     return average, np.interp(first, np.append(0, seen), np.append(0, found)) / np.minimum(first, len(truth))
+
+
+def _precisions(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
+    scores = np.nan_to_num(np.asarray(called.scores, dtype=np.float64))
+    figures = {"ap": ranking_figures(rows.y_test, scores, np.array([1]))[0]}
+    if rows.groups_test is not None:
+        figures["cp@100"] = group_precision_at_k(rows.y_test, scores, rows.groups_test, rows.days_test, k=100)
+    return figures
+
+
+def _resamples(rows: Rows, called: Called) -> dict[str, list[float]]:
+    scores = np.nan_to_num(np.asarray(called.scores, dtype=np.float64))
+    values = resampled_precisions(rows.y_test, scores, rows.groups_test, rows.n_groups)
+    return {"ap": values.round(7).tolist()} if len(values) else {}
 
 
 def _confusion(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
@@ -201,6 +226,7 @@ def _cone(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
 MEASURES = {
     "cone": Measure(_labels, _cone),
     "binary": Measure(_labels_and_scores, _ranking),
+    "ranking": Measure(_scores, _precisions, _resamples),
     "decisions": Measure(_labels, _decisions),
     "confusion": Measure(_labels, _confusion),
     "probabilities": Measure(_call_probabilities, _probabilities),

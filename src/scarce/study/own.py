@@ -29,7 +29,7 @@ def own_study(
     Parameters
     ----------
     tables : sequence of Path
-        CSV or Parquet files with the same target.
+        CSV, Parquet or Excel files with the same target.
     target : str
         The column of outcomes.
     methods : sequence of str, default=None

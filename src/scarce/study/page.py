@@ -9,7 +9,7 @@ from pathlib import Path
 from scarce._files import written_whole
 from scarce._typing import Record
 
-from .report import number, p_text, signed
+from .report import fine, number, p_text, signed
 from .spec import Study, list_studies, load_study
 from .store import Store
 from .tabulation import tabulate
@@ -97,6 +97,8 @@ def _section(found: Record) -> Iterator[str]:
     else:
         for table in found["tables"]:
             yield from _table(table)
+    if found["differences"]:
+        yield from _differences(found)
     if found["curves"]:
         yield from _curve(found["curves"])
     if found["claims"]:
@@ -149,6 +151,20 @@ def _table(table: Record) -> Iterator[str]:
             f"\nRanks, {name}, {ranking['n_sets']} sets: Friedman {ranking['friedman']:.2f} (p {friedman}), "
             f"Iman-Davenport {ranking['iman_davenport']:.2f} (p {f}), critical difference {apart}."
         )
+
+
+def _differences(found: Record) -> Iterator[str]:
+    yield f"\n{found['control']} less each other method, average precision:\n"
+    yield _line(
+        "where", "against", found["control"], "the other", "difference", "95 % interval", "drawn", "win/tie/loss"
+    )
+    yield f"|{'---|' * 8}"
+    for row in found["differences"]:
+        place = row["place"] + (f", {row['sets']} of {row['of']} sets" if row["of"] > 1 else "")
+        interval = "" if row["low"] is None else f"{fine(row['low'])} to {fine(row['high'])}"
+        record = "/".join(map(str, row["record"]))
+        figures = (number(row["ours"]), number(row["theirs"]), fine(row["difference"]))
+        yield _line(place, row["against"], *figures, interval, row["drawn"], record)
 
 
 def _beside(column: Record) -> tuple[str, str, str, str]:

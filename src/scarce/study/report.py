@@ -14,7 +14,7 @@ from .spec import Study
 from .store import Store
 from .tabulation import tabulate
 
-__all__ = ["number", "p_text", "write_report"]
+__all__ = ["fine", "number", "p_text", "write_report"]
 
 # A drawing of more methods than this cannot be read.
 MOST = 50
@@ -22,6 +22,8 @@ MOST = 50
 
 def write_report(study: Study, store: Store, folder: Path) -> Json:
     """Write ``report.html``, ``table.csv``, ``cells.csv`` and ``table.tex`` into a folder.
+
+    A study of groups of sets has ``differences.csv`` as well.
 
     Returns
     -------
@@ -35,6 +37,8 @@ def write_report(study: Study, store: Store, folder: Path) -> Json:
         "cells.csv": _csv(_cell_lines(study, store)),
         "table.tex": latex(data),
     }
+    if data["differences"]:
+        texts["differences.csv"] = _csv(_difference_lines(data))
     # All are made before the first is written, so that a failure leaves an earlier report as it was.
     for name, text in texts.items():
         with written_whole(folder / name, force=True) as new:
@@ -49,7 +53,7 @@ def html(data: Record) -> str:
     from . import plots
 
     environment = Environment(loader=PackageLoader("scarce.study"), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"number": number, "signed": signed, "p": p_text}
+    environment.filters |= {"number": number, "signed": signed, "fine": fine, "p": p_text}
     drawings = {
         "curves": [plots.plane(c) if "points" in c else plots.panels(data["curves"]) for c in data["curves"][:1]],
         "means": [
@@ -100,6 +104,11 @@ def signed(value: float | None) -> str:
     return "" if value is None else f"{value:+.3f}".replace("-", "−")
 
 
+def fine(value: float | None) -> str:
+    """Write a small difference or an end of its interval: four places and the sign."""
+    return "" if value is None else f"{value:+.4f}".replace("-", "−")
+
+
 def p_text(value: float | None) -> str:
     """Write a p-value."""
     if value is None:
@@ -119,6 +128,13 @@ def _table_lines(data: Record) -> Iterable[Sequence[Cell]]:
                 apart = None if ours is None or printed is None else ours - printed
                 place = (data["name"], table["metric"], set_, column["label"], column["scaling"])
                 yield *place, ours, column["spread"][i], column["splits"][i], *((printed, apart) if beside else ())
+
+
+def _difference_lines(data: Record) -> Iterable[Sequence[Cell]]:
+    names = ("place", "sets", "against", "ours", "theirs", "difference", "low", "high", "drawn")
+    yield "study", "ours is", *names, "wins", "ties", "losses"
+    for row in data["differences"]:
+        yield data["name"], data["control"], *(row[name] for name in names), *row["record"]
 
 
 def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Cell]]:

@@ -22,7 +22,8 @@ _KEYS = {
     "title", "source", "sets", "scalings", "metrics", "measures", "control", "rivals",
     "view", "protocol", "methods", "printed", "errata", "claims", "of", "notes", "x",
 }  # fmt: skip
-_METHOD_KEYS = {"estimator", "params", "steps", "grid", "paper_grid", "sweep", "label", "scaling", "every", "gains"}
+_RECIPE_KEYS = ("estimator", "params", "steps", "grid", "gains", "negatives")
+_METHOD_KEYS = {*_RECIPE_KEYS, "paper_grid", "sweep", "label", "scaling", "every"}
 _PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
 
 
@@ -110,11 +111,13 @@ class Study:
             chosen = _chosen("method", methods, [method.label for method in self.methods])
             study = replace(study, methods=tuple(m for m in study.methods if m.label in chosen))
             reduced.append(f"only {', '.join(dict.fromkeys(m.label for m in study.methods))}")
-        if splits is not None and splits < self.splits:
+        most = max(self.splits, *(set_.get("splits", 0) for set_ in self.sets))
+        if splits is not None and splits < most:
             if splits < 1:
                 raise StudyError(f"A study needs at least one split; it was to have {splits}.")
-            study = replace(study, protocol={**self.protocol, "splits": splits})
-            reduced.append(f"{splits} of {self.splits} splits")
+            fewer = tuple({**s, "splits": splits} if s.get("splits", 0) > splits else s for s in study.sets)
+            study = replace(study, sets=fewer, protocol={**self.protocol, "splits": min(splits, self.splits)})
+            reduced.append(f"{splits} of {most} splits")
         return replace(study, reduced=tuple(reduced))
 
     def plan(self) -> Sequence[Planned]:
@@ -126,7 +129,7 @@ class Study:
         return tuple(
             Planned(set_["label"], split, method, self._cell(set_, split, method))
             for set_ in self.sets
-            for split in range(self.splits)
+            for split in range(set_.get("splits", self.splits))
             for method in self.methods
         )
 
@@ -136,7 +139,9 @@ class Study:
         inner: Json = {}
         if method.recipe.get("grid"):
             inner = {key: self.protocol[key] for key in ("inner", "holdout", "choose") if key in self.protocol}
-        what = {key: value for key, value in set_.items() if key != "label"}
+        # These say where a set stands in the tables and how often it is split, not what it is.
+        aside = ("label", "group", "source", "splits")
+        what = {key: value for key, value in set_.items() if key not in aside}
         recipe = {"scaling": method.scaling, **method.recipe}
         return Cell(what, split, {**outer, **inner}, recipe, self.measures)
 
@@ -236,8 +241,8 @@ def _sets(sets: Any) -> Iterator[Record]:
     from scarce.datasets import list_datasets
 
     if sets == "all":
-        # Its rows have an order in time, which the splits of a study do not know.
-        sets = [info.name for info in list_datasets() if info.name != "handbook-payments"]
+        # The rows of these have an order in time, which shuffled splits would ignore.
+        sets = [info.name for info in list_datasets() if info.name not in ("handbook-payments", "ieee-cis")]
     elif isinstance(sets, str):
         # The sets of another study.
         sets = load_study(sets).sets
@@ -253,7 +258,7 @@ def _methods(study: str, methods: Record, scalings: Sequence[str], *, paper_grid
             if "every" in method:
                 yield from _registry(scaling, method)
                 continue
-            recipe = {key: method[key] for key in ("estimator", "params", "steps", "grid", "gains") if key in method}
+            recipe = {key: method[key] for key in _RECIPE_KEYS if key in method}
             if paper_grid and "paper_grid" in method:
                 recipe["grid"] = method["paper_grid"]
                 name += ", paper's grid"

@@ -25,6 +25,9 @@ CREATE TABLE IF NOT EXISTS cells (
     peak_mb REAL NOT NULL, chosen TEXT NOT NULL, note TEXT NOT NULL, written TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS figures (
     cell TEXT NOT NULL REFERENCES cells, metric TEXT NOT NULL, value REAL, PRIMARY KEY (cell, metric)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS resamples (
+    cell TEXT NOT NULL REFERENCES cells, metric TEXT NOT NULL, "values" TEXT NOT NULL,
+    PRIMARY KEY (cell, metric)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS failures (
     cell TEXT NOT NULL, settings TEXT NOT NULL, message TEXT NOT NULL, written TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS claims (cell TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
@@ -35,7 +38,7 @@ CREATE VIEW IF NOT EXISTS results AS
 _FOREVER = "".join(
     f"CREATE TRIGGER IF NOT EXISTS no_{verb}_of_{table} BEFORE {verb} ON {table} "
     f"BEGIN SELECT RAISE(ABORT, 'Results are only ever added.'); END;\n"
-    for table in ("cells", "figures", "failures")
+    for table in ("cells", "figures", "resamples", "failures")
     for verb in ("UPDATE", "DELETE")
 )
 # SQLite allows about this many placeholders in a statement, whatever its version.
@@ -44,7 +47,10 @@ _MANY = 900
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a cell: its figures and what they cost, or why there are none."""
+    """The outcome of a cell: its figures and what they cost, or why there are none.
+
+    `resamples` are the figures of one metric on resamples of the test rows, the same ones for every method.
+    """
 
     figures: dict[str, float] = field(default_factory=dict)
     fit_seconds: float = 0.0
@@ -55,6 +61,7 @@ class Outcome:
     versions: dict[str, str] = field(default_factory=dict)
     note: str = ""
     error: str = ""
+    resamples: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -150,6 +157,8 @@ class Store:
             if added.rowcount:
                 figures = ((cell, metric, value) for metric, value in outcome.figures.items())
                 self._db.executemany("INSERT INTO figures VALUES (?, ?, ?)", figures)
+                resamples = ((cell, metric, _json(values)) for metric, values in outcome.resamples.items())
+                self._db.executemany("INSERT INTO resamples VALUES (?, ?, ?)", resamples)
 
     def read(self, cells: Iterable[str]) -> dict[str, Stored]:
         """Return the outcomes of those of the cells that are done."""
@@ -160,6 +169,7 @@ class Store:
             with self._lock:
                 lines = self._db.execute(f"SELECT {columns} FROM cells WHERE cell IN ({marks})", some).fetchall()
                 values = self._db.execute(f"SELECT * FROM figures WHERE cell IN ({marks})", some).fetchall()
+                drawn = self._db.execute(f"SELECT * FROM resamples WHERE cell IN ({marks})", some).fetchall()
             for cell, fit, predict, cpu, peak, chosen, versions, note, written in lines:
                 plain = json.loads(chosen), json.loads(versions)
                 found[cell] = Stored({}, fit, predict, cpu, peak, *plain, note, written=written)
@@ -167,6 +177,9 @@ class Store:
                 # A figure that was written after the first query belongs to a cell that is not in it.
                 if cell in found:
                     found[cell].figures[metric] = float("nan") if value is None else value
+            for cell, metric, text in drawn:
+                if cell in found:
+                    found[cell].resamples[metric] = json.loads(text)
         return found
 
     def failures(self, cells: Iterable[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from scipy.stats import spearmanr
 from scarce._typing import Json, Record
 
 from .curves import curves_of
+from .differences import differences_of, judge_difference, judge_level
 from .measures import LABELS, lower_is_better
 from .runner import needs
 from .spec import Method, Study
@@ -33,6 +34,7 @@ Grid = Mapping[str, Mapping[str, Mapping[int, float]]]
 # With fewer sets a test over sets could hardly be significant; then the splits are resampled.
 FEWEST_SETS = 6
 ALPHA = 0.05
+_OPEN = {"verdict": "not run", "difference": None, "p": None, "detail": ""}
 
 
 def tabulate(study: Study, store: Store) -> Json:
@@ -48,13 +50,15 @@ def tabulate(study: Study, store: Store) -> Json:
     Returns
     -------
     dict
-        "tables" (one for each metric), "claims", "curves", "errata", "notes", and how much of the study was run.
+        "tables" (one for each metric), "differences" (on groups of sets), "claims", "curves", "errata", "notes", and
+        how much of the study was run.
     """
     plan = study.plan()
     stored = store.read({planned.cell.key for planned in plan})
     failures = store.failures({planned.cell.key for planned in plan})
     grids = {metric: _grid(study, stored, metric) for metric in study.metrics}
     found = list(stored.values())
+    differences = differences_of(study, stored)
     failed = {f"{p.method.column} on {p.set}": failures[p.cell.key] for p in plan if p.cell.key in failures}
     return {
         "name": study.name,
@@ -71,7 +75,8 @@ def tabulate(study: Study, store: Store) -> Json:
         "days": sorted({outcome.written[:10] for outcome in found}),
         "versions": found[0].versions if found else {},
         "tables": [_table(study, metric, grid) for metric, grid in grids.items()],
-        "claims": [verdict for claim in study.claims for verdict in _verdicts(study, claim, grids)],
+        "differences": differences,
+        "claims": [verdict for claim in study.claims for verdict in _verdicts(study, claim, grids, differences)],
         "curves": curves_of(study, stored),
         "control": study.control,
         "view": study.view,
@@ -209,9 +214,13 @@ def _ranking(columns: Sequence[Record], sets: Sequence[str], study: Study, lower
     }
 
 
-def _verdicts(study: Study, claim: Record, grids: Mapping[str, Grid]) -> Iterable[Json]:
+def _verdicts(study: Study, claim: Record, grids: Mapping[str, Grid], differences: Sequence[Record]) -> Iterable[Json]:
     """Judge a statement of the paper on our figures, once for each scaling."""
     metric = claim.get("metric", study.metrics[0])
+    if "group" in claim:
+        judge = judge_level if "at_least" in claim else judge_difference
+        yield {"text": claim["text"], "metric": metric, "scaling": "", **(judge(claim, differences) or _OPEN)}
+        return
     lower = lower_is_better(metric)
     scalings = dict.fromkeys(method.scaling for method in study.methods if not method.rival)
     for scaling in scalings:
@@ -222,16 +231,15 @@ def _verdicts(study: Study, claim: Record, grids: Mapping[str, Grid]) -> Iterabl
 
 
 def _judge(claim: Record, names: Mapping[str, str], grid: Grid, sign: float, places: Mapping[str, float]) -> Json:
-    open_ = {"verdict": "not run", "difference": None, "p": None, "detail": ""}
     if "rises" in claim or "falls" in claim:
-        return _judge_trend(claim, names, grid, places) or open_
+        return _judge_trend(claim, names, grid, places) or _OPEN
     if "best" in claim or "beats" in claim or "level" in claim:
         among = [names[label] for label in claim.get("among", names) if names.get(label) in grid and grid[names[label]]]
-        return _judge_ranks(claim, among, names, grid, sign) or open_
+        return _judge_ranks(claim, among, names, grid, sign) or _OPEN
     better, worse = (grid.get(names.get(claim[side], ""), {}) for side in ("better", "worse"))
     sets = [set_ for set_ in better if set_ in worse]
     if not sets:
-        return open_
+        return dict(_OPEN)
     x, y = (np.array([fmean(values[set_].values()) for set_ in sets]) for values in (better, worse))
     difference = sign * (x - y)
     if len(sets) >= FEWEST_SETS:

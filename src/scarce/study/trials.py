@@ -1,4 +1,4 @@
-"""Rules that were tried for γk-NN and did not win: a γ that varies from place to place. See the study gamma/local."""
+"""Rules that were tried for γk-NN and are not kept: a γ that varies from place to place. See the study gamma/local."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ from scarce._errors import TableError
 from scarce._messages import listed
 
 from .encoding import target_encoder
-from .types import NAMED_AS_CODE, Column, Kind, Role, conform, infer_column
+from .readings import NAMED_AS_CODE, Kind, Reading
+from .table import Table
+from .types import Column, Role, conform
 
 __all__ = ["Profile", "profile_table"]
 
@@ -51,7 +53,7 @@ class Profile:
 
 
 def profile_table(
-    frame: pd.DataFrame,
+    table: Table,
     target: str,
     y: NDArray[np.int64],
     *,
@@ -63,7 +65,7 @@ def profile_table(
 
     Parameters
     ----------
-    frame : DataFrame
+    table : Table
         The table as it was read.
     target : str
         Name of the target column.
@@ -80,8 +82,8 @@ def profile_table(
     typed : DataFrame
         Numbers as float64, categories as text, dates as dates; all columns but the target.
     """
-    names = [name for name in frame.columns if name != target]
-    columns = [_dropped(frame[name]) if name in drop else infer_column(frame[name]) for name in names]
+    frame = table.frame
+    columns = [_column(reading, table, drop) for reading in table.readings if reading.name != target]
     typed = conform(frame, columns)
     labelled = y >= 0
     infinite = [c.name for c in columns if c.kind == "number" and _has_infinite(frame[c.name])]
@@ -117,13 +119,11 @@ def profile_table(
     return profile, typed
 
 
-def _dropped(values: pd.Series) -> Column:
-    """Return a column that the user does not want, and which may be unreadable."""
-    try:
-        kind = infer_column(values).kind
-    except TableError:
-        kind = "category"
-    return Column(str(values.name), kind, "dropped", remark="Left out on request.")
+def _column(reading: Reading, table: Table, drop: Collection[str]) -> Column:
+    if reading.name in drop:
+        return Column(reading.name, reading.kind, "dropped", remark="Left out on request.")
+    role: Role = "dropped" if reading.type == "nested" else "feature"
+    return Column(reading.name, reading.kind, role, remark=table.remarks.get(reading.name, ""))
 
 
 def _has_infinite(values: pd.Series) -> bool:

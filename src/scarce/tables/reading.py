@@ -1,76 +1,124 @@
-"""Tables read from CSV and Parquet files."""
+"""Tables read from CSV, Parquet and Excel files."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from zipfile import BadZipFile
 
 import pandas as pd
 
 from scarce._errors import TableError
-from scarce._messages import listed
+from scarce._extras import MissingPackage
 
-__all__ = ["read_table", "require_columns"]
+from .files import CSV_SUFFIXES, EXCEL_SUFFIXES, PARQUET_SUFFIXES, Raw, raw_batches, read_raw
+from .readings import Kind, Reading
+from .table import Table, table_of
 
-CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".txt")
-PARQUET_SUFFIXES = (".parquet", ".pq")
+__all__ = ["read_batches", "read_table", "read_typed_frame"]
+
+BATCH_ROWS = 100_000
 
 
-def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read a CSV or Parquet file into a frame whose rows are numbered from 0."""
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    types: Mapping[str, Kind] | None = None,
+    drop: Collection[str] = (),
+    needs: Mapping[str, Collection[str]] | None = None,
+    readings: Sequence[Reading] | None = None,
+) -> Table:
+    """Read a CSV, Parquet or Excel file.
+
+    The separator of CSV (comma, semicolon, tab or bar) is that in which most lines have as many fields as the header.
+    Its encoding is UTF-8, UTF-16 or else Latin-1. How numbers and dates are written is decided for each column on all
+    of its cells; of Excel the first sheet is read.
+
+    Parameters
+    ----------
+    path : path
+        The file. CSV may be compressed by gzip.
+    types : dict of str, optional
+        The kind of some columns: "number", "category" or "date". Their cells that do not fit are read as empty.
+    drop : collection of str
+        Columns that will not be used, whose faults do not matter.
+    needs : dict of collections of str, optional
+        Columns that the table must have, by the parameter that names them, such as ``{"target": ["fraud"]}``.
+    readings : sequence of Reading, optional
+        How columns are read, from another table; columns without a reading are read as text. `types` is not used.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        With all faults of the table in one message.
+    """
+    return table_of(_raw(path), types, drop, needs, readings)
+
+
+def read_typed_frame(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read a file whose types are right as they are, such as the Parquet file of a data set."""
+    return _raw(path).arrow.to_pandas()
+
+
+def _raw(path: str | os.PathLike[str]) -> Raw:
+    path = _checked(path)
+    try:
+        raw = read_raw(path)
+    except MissingPackage as error:
+        raise TableError(str(error)) from error
+    except (ValueError, OSError, BadZipFile, KeyError) as error:  # the parsers' own errors are ValueErrors
+        if isinstance(error, TableError):
+            raise
+        raise _unreadable(path, error) from error
+    if not raw.arrow.num_rows and not raw.faults:
+        raise TableError(f"{path} holds no rows; export the table again with its rows.")
+    return raw
+
+
+def read_batches(
+    path: str | os.PathLike[str], readings: Sequence[Reading], *, rows: int = BATCH_ROWS
+) -> Iterator[Table]:
+    """Read the columns that have a reading in parts of at most `rows` rows, each typed as in the whole table.
+
+    The parts are those of the whole table, whatever `rows` is. CSV and Parquet are never whole in memory.
+    """
+    path = _checked(path)
+    try:
+        for batch in raw_batches(path, rows):
+            held = batch.select([reading.name for reading in readings if reading.name in batch.column_names])
+            yield table_of(Raw(held, typed=True), readings=readings)
+    except TableError:
+        raise
+    except (ValueError, OSError, BadZipFile, KeyError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
-    name = path.name.lower()
     if not path.exists():
         raise TableError(f"There is no file {path}; check the path{_near_file(path)}.")
     if path.is_dir():
-        raise TableError(f"{path} is a folder; name the CSV or Parquet file in it.")
-    if not name.endswith(CSV_SUFFIXES + PARQUET_SUFFIXES):
+        raise TableError(f"{path} is a folder; name the CSV, Parquet or Excel file in it.")
+    if not path.name.lower().endswith(CSV_SUFFIXES + PARQUET_SUFFIXES + EXCEL_SUFFIXES):
         raise TableError(
-            f"{path} is neither CSV nor Parquet by its name; save the table as .csv or .parquet and name that file."
+            f"{path} is neither CSV nor Parquet nor Excel by its name; save the table as .csv, .parquet or .xlsx and "
+            "name that file."
         )
-    try:
-        frame = pd.read_parquet(path) if name.endswith(PARQUET_SUFFIXES) else _read_csv(path)
-    except ImportError as error:
-        raise TableError(f'{path} needs a package to be read; pip install "scarce[audit]" brings it.') from error
-    except UnicodeDecodeError as error:
-        raise TableError(f"{path} is not written in UTF-8; save it again as UTF-8 CSV.") from error
-    except (ValueError, OSError) as error:  # the parsers' own errors are ValueErrors
-        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "it is damaged"
-        raise TableError(f"{path} cannot be read ({reason}); export the table again as CSV or Parquet.") from error
-    if frame.empty:
-        raise TableError(f"{path} holds no rows; export the table again with its rows.")
-    frame.columns = frame.columns.map(str)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise TableError(f"{path} has two columns named {twice!r}; rename one of them.")
-    return frame.reset_index(drop=True)
+    return path
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    # pandas' own detection of the separator needs its slow parser; the header line shows it as well.
-    header = pd.read_csv(path, sep="\0", header=None, nrows=1, encoding="utf-8-sig", engine="c", dtype=str)
-    line = str(header.iloc[0, 0])
-    separator = max((",", ";", "\t", "|"), key=line.count)
-    return pd.read_csv(path, sep=separator, encoding="utf-8-sig", low_memory=False)
+def _unreadable(path: Path, error: Exception) -> TableError:
+    reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "it is damaged"
+    return TableError(f"{path} cannot be read ({reason}); export the table again as CSV or Parquet.")
 
 
 def _near_file(path: Path) -> str:
     siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
     near = difflib.get_close_matches(path.name, siblings, n=1)
     return f", or did you mean {path.parent / near[0]}" if near else ""
-
-
-def require_columns(frame: pd.DataFrame, names: Iterable[str], parameter: str) -> None:
-    """Refuse a column name that the table does not have, given as `parameter`, and name the nearest that it has."""
-    for name in names:
-        if name not in frame.columns:
-            folded = {column.casefold(): column for column in frame.columns}
-            near = difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.5)
-            hint = (
-                f"did you mean {listed([folded[n] for n in near], ' or ')}?"
-                if near
-                else f"choose one of its columns {listed(list(frame.columns))}."
-            )
-            raise TableError(f"The table has no column {name!r} for `{parameter}`; {hint}")

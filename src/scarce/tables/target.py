@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scarce._errors import TableError
 from scarce._messages import listed
 
-from .reading import require_columns
+from .faults import require_columns
 from .types import cell_text
 
 __all__ = ["Target", "read_target"]

@@ -15,10 +15,11 @@ from scarce._typing import (
     Label,
     MaxFeatures,
     RandomState,
+    Rows,
     Threshold,
     TopK,
 )
-from scarce.trees._base import GrownTree, TreeData
+from scarce.trees._base import GrownTree, TreeData, shrunken_share
 from scarce.trees._engine import grow_tree
 from scarce.trees._ranking_base import CRITERIA, DEPTH, TOP_K, RankingTree
 
@@ -146,10 +147,17 @@ class APTree(RankingTree):
         value = sums[:, 1] / sums[:, 0]
         return self._scored(data, graph, value, _half_gaps(value))
 
+    _has_class_score = True
+
+    def _class_score(self, X: Rows) -> FloatArray:
+        # The order within a leaf is kept, and is no evidence of how many are positive.
+        within = self._score(X) - self.leaf_scores_.value[self.tree_.apply(X)]
+        return shrunken_share(self.tree_, X) + 1e-6 * within
+
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls()
-        yield cls(criterion="ap_max", max_depth=4, max_bins=32, tie_break="boundary")
+        yield cls(criterion="ap_max", max_depth=4, max_bins=64, tie_break="boundary")
         yield cls(top_k=0.5, tie_break=None)
         yield cls(criterion="gini", max_features="sqrt", min_gain=0.001, random_state=0)
 

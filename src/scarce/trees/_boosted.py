@@ -84,7 +84,7 @@ def boost_in_turn(
         folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
         for number, (_, test) in enumerate(folds.split(positive, positive, groups)):
             fold[test] = number
-    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS), data.stats[:, :2])
+    binned = TreeData(data.X, *encode_columns(data.X, data.columns.n_categories, _BINS, positive), data.stats[:, :2])
     seen = [np.ones(len(weight)), *(fold != k for k in range(n_folds))]
     on_all, *others = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(boost)(binned._replace(stats=binned.stats * kept[:, None]), n_trees, max_features, part_seed)

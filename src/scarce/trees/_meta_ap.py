@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 from scarce._sklearn import StrOptions
 from scarce._typing import Calibration, CategoricalFeatures, Label, MaxFeatures, RandomState, Threshold, TopK
-from scarce.trees._base import GrownTree, TreeData
-from scarce.trees._engine import BY_PRECISION, BY_SLOPE, MERGE_AP
+from scarce.trees._base import TreeData
+from scarce.trees._engine import BY_PRECISION, BY_SLOPE, MERGE_AP, Graph, refine_leaves
 from scarce.trees._ranking_base import CRITERIA, TOP_K, MetaTree
 
 __all__ = ["MetaAP"]
@@ -34,8 +34,8 @@ class MetaAP(MetaTree):
         How leaves are ordered before they are merged. "slope": by (1 - precision) / recall, as in the paper, which puts
         a large impure leaf before a small pure one and loses average precision. "precision": by precision.
     refine : bool, default=False
-        Rank the leaves of the last trees by their shares of positives instead of merging them. It ranks better and
-        reads worse: there are as many rules as leaves.
+        Rank the leaves of the last trees by their shares of positives instead of merging them. Without a tie-break one
+        tree ranks better by it, and reads worse: there are as many rules as leaves.
     top_k : int or float, default=None
         Only the first `top_k` rows (a number of training rows, or a share of them) will be read: a node that lies
         wholly before or behind them becomes a final leaf, and the default threshold flags them.
@@ -113,11 +113,12 @@ calibration, pos_label
         self.calibration = calibration
         self.pos_label = pos_label
 
-    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+    def _graph(self, data: TreeData, seed: int, *, random: bool = False) -> Graph:
         inherit = self.criterion == "ap_mean_inherited"
         rule = self._rule("ap_mean" if inherit else self.criterion, self._leaf_depth, inherit=inherit)
         by = BY_SLOPE if self.order == "slope" else BY_PRECISION
-        return self._grow_meta(data, seed, refine=self.refine, rule=rule, min_split=2, by=by, merge=MERGE_AP)
+        graph = self._grow_meta(data, seed, rule=rule._replace(random=random), min_split=2, by=by, merge=MERGE_AP)
+        return refine_leaves(graph, float(graph.sums[0, 1] / graph.sums[0, 0]))[0] if self.refine else graph
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import (
-    BoolArray,
     Calibration,
     CategoricalFeatures,
     FloatArray,
@@ -30,8 +28,8 @@ from scarce.trees._boosted import boost_in_turn
 from scarce.trees._engine import grow_tree
 from scarce.trees._engine.shap import Effects, forest_effects
 from scarce.trees._engine.sql import Coded, Column, double, to_sql
-from scarce.trees._forest import TreeForest
-from scarce.trees._kernels_forest import add_forest
+from scarce.trees._forest import TreeForest, lacks_class
+from scarce.trees._packed import packed
 from scarce.trees._path_weights import N_SIZES, fit_path_weights, steps_of_leaves
 from scarce.trees._profit_base import ProfitTrees, in_units
 from scarce.trees._profit_tree import ProfitTree
@@ -39,20 +37,6 @@ from scarce.trees._profit_tree import ProfitTree
 __all__ = ["ProfitForest"]
 
 _DEPTH_OF_STAKES = 10  # a thousand leaves for what is mostly a plain function of an amount
-
-
-class _Nodes(NamedTuple):
-    """The nodes of all trees, with the fields that a walk reads: one row is scored in one call of a kernel."""
-
-    root: NDArray[np.int32]
-    feature: NDArray[np.int32]
-    threshold: FloatArray
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    missing_left: BoolArray
-    subset: NDArray[np.uint64]
-    n_categories: NDArray[np.int64]
-    value: FloatArray
 
 
 class ProfitForest(ProfitTrees, TreeForest):
@@ -231,7 +215,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         tree._unit = self._unit
         return tree
 
-    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+    def _grow(self, data: TreeData, seed: int, number: int = 0) -> GrownTree:
         graph, scores = super()._grow(data, seed)
         weight, positive = graph.leaf_sums()[:, :2].T
         if self.vote == "max":
@@ -246,8 +230,7 @@ class ProfitForest(ProfitTrees, TreeForest):
         if self.vote == "odds":
             self._fit_odds(data)
             self.stakes_ = self._grow_stakes(data)
-            self._added_nodes = _joined([*self.boosted_, self.stakes_])
-        self._nodes = _joined(self.trees_)
+            self._added_nodes = packed([*self.boosted_, self.stakes_])
 
     def _fit_odds(self, data: TreeData) -> None:
         """Fit the weights of the steps and of the short trees on rows that neither had seen."""
@@ -304,14 +287,10 @@ class ProfitForest(ProfitTrees, TreeForest):
         return GrownTree(graph, constant_scores(log_ratio(up, total - up)))
 
     def _block_score(self, X: Rows) -> FloatArray:
-        total = np.zeros(len(X))
-        add_forest(X, self._nodes, total)
-        mean = total / len(self.trees_)
+        mean = super()._block_score(X)
         if self.stakes_ is None:
             return mean
-        added = np.zeros(len(X))
-        add_forest(X, self._added_nodes, added)
-        return mean + self._constant + added
+        return mean + self._constant + self._added_nodes.add_up(X)
 
     def _leaf_effects(self, X: Rows) -> Effects:
         mean = super()._leaf_effects(X)
@@ -321,29 +300,27 @@ class ProfitForest(ProfitTrees, TreeForest):
         added = forest_effects(trees, X, np.ones(len(trees)))
         return Effects(mean.effects + added.effects, mean.base_value + self._constant + added.base_value)
 
-    def _leaf_score(self, X: Rows) -> FloatArray:
-        return self._block_score(X)  # rows of one leaf have the same score
-
     @property
     def _score_unit(self) -> Unit:
         return "log-odds" if self.vote == "odds" else "score"
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        if self.stakes_ is None or np.isnan(steps := self._out_of_fold).any():
+        if self.stakes_ is None:
             return super()._honest_scores(X, y, sample_weight)
+        steps = self._out_of_fold
         # The steps are honest already; the weights for a row must not know its class either.
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         log_odds = np.empty(len(y))
         for train, test in self._splits(y):
             path = fit_path_weights(steps[train], y[train] == 1, weight[train])
             log_odds[test] = steps[test] @ path.weight + path.constant
+        if lacks_class(y, log_odds):
+            return TreeClassifier._honest_scores(self, X, y, sample_weight)
         return log_odds + self.stakes_.score(X)
 
     def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
         if self.stakes_ is None:
             return super()._cheap_honest_scores(X, y, sample_weight)
-        if np.isnan(self._out_of_fold).any():
-            return None
         return self._honest_scores(X, y, sample_weight)
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
@@ -372,21 +349,3 @@ class ProfitForest(ProfitTrees, TreeForest):
         yield cls(
             10, vote="majority", min_votes=0.5, min_samples_leaf=5, criterion="cost", max_features=None, random_state=0
         )
-
-
-def _joined(trees: list[GrownTree]) -> _Nodes:
-    graphs = [tree.graph for tree in trees]
-    root = np.cumsum([0] + [len(graph.feature) for graph in graphs[:-1]])
-    after = [np.where(graph.feature < 0, 0, first) for graph, first in zip(graphs, root, strict=True)]
-    of_leaf = [tree.scores.value[np.where(tree.graph.feature < 0, -1 - tree.graph.jump, 0)] for tree in trees]
-    return _Nodes(
-        root=root.astype(np.int32),
-        feature=np.concatenate([graph.feature for graph in graphs]).astype(np.int32),
-        threshold=np.concatenate([graph.threshold for graph in graphs]),
-        left=np.concatenate([graph.left + n for graph, n in zip(graphs, after, strict=True)]).astype(np.int32),
-        right=np.concatenate([graph.right + n for graph, n in zip(graphs, after, strict=True)]).astype(np.int32),
-        missing_left=np.concatenate([graph.missing_left for graph in graphs]),
-        subset=np.concatenate([graph.subset for graph in graphs]),
-        n_categories=graphs[0].n_categories,
-        value=np.concatenate(of_leaf),
-    )

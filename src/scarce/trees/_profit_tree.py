@@ -19,7 +19,7 @@ from scarce._typing import (
     Rows,
     Threshold,
 )
-from scarce.trees._base import GrownTree, TreeData, constant_scores
+from scarce.trees._base import GrownTree, TreeData, constant_scores, shrunken_share
 from scarce.trees._engine import Graph
 from scarce.trees._profit_base import ProfitTrees
 from scarce.trees._pruning import prune_for_profit
@@ -161,6 +161,11 @@ class ProfitTree(ReadableTree, ProfitTrees):
 
     def _score(self, X: Rows) -> FloatArray:
         return self.leaf_scores_.value[self.tree_.apply(X)]
+
+    _has_class_score = True
+
+    def _class_score(self, X: Rows) -> FloatArray:
+        return shrunken_share(self.tree_, X)  # whatever is at stake
 
     def _default_threshold(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> float:
         return 0.0

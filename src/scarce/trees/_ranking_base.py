@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 
 from scarce._sklearn import Interval, RealNotInt, StrOptions
 from scarce._typing import FloatArray, IntArray, Rows
-from scarce.trees._base import GrownTree, TreeClassifier, TreeData
+from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_scores
 from scarce.trees._engine import Graph, LeafScores, grow_meta_tree, leaf_scores, refine_leaves, with_boxes
 from scarce.trees._readable import ReadableTree
 
-__all__ = ["CRITERIA", "DEPTH", "TOP_K", "MetaTree", "RankingTree"]
+__all__ = ["CRITERIA", "DEPTH", "TOP_K", "MetaTree", "RankingTree", "scored_by_precision"]
 
 CRITERIA = {"ap_mean", "ap_max", "gini", "entropy"}
 DEPTH = Interval(Integral, 1, None, closed="left")
@@ -60,17 +61,31 @@ class MetaTree(RankingTree):
         "max_leaf_depth": [DEPTH, None],
     }
 
-    def _grow_meta(self, data: TreeData, seed: int, *, refine: bool = False, **settings: Any) -> GrownTree:
+    @abstractmethod
+    def _graph(self, data: TreeData, seed: int, *, random: bool = False) -> Graph:
+        """Grow the tree of trees, by the best splits or at random thresholds."""
+
+    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+        return self._ranked(data, self._graph(data, seed))
+
+    def _grow_meta(self, data: TreeData, seed: int, **settings: Any) -> Graph:
         budget = self._rows_to_check(data.stats[:, 0])
-        graph = grow_meta_tree(*data[1:], max_depth=self.max_depth, budget=budget, seed=seed, **settings)
-        if refine:
-            graph = refine_leaves(graph)
+        return grow_meta_tree(*data[1:], max_depth=self.max_depth, budget=budget, seed=seed, **settings)
+
+    def _ranked(self, data: TreeData, graph: Graph) -> GrownTree:
+        """Score the final leaves 1, (L - 1)/L, …, 1/L from the best."""
         n = graph.n_leaves
         return self._scored(data, graph, (n - np.arange(n)) / n, np.full(n, 0.5 / n))
 
     @property
     def _leaf_depth(self) -> int:
         return self.max_depth if self.max_leaf_depth is None else self.max_leaf_depth
+
+
+def scored_by_precision(graph: Graph, prior: float) -> GrownTree:
+    """Score each leaf of the last trees, merged or not, by its precision after one more row with the share `prior`."""
+    graph, precision = refine_leaves(graph, prior)
+    return GrownTree(graph, constant_scores(precision))
 
 
 def _standard_deviations(X: NDArray[Any]) -> FloatArray:

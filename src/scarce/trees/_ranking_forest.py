@@ -25,9 +25,12 @@ from scarce.trees._base import GrownTree, TreeClassifier, TreeData, constant_sco
 from scarce.trees._engine.sql import Coded, Column
 from scarce.trees._forest import TreeForest
 from scarce.trees._kernels_consensus import insert_by_majority
+from scarce.trees._ranking_base import scored_by_precision
 from scarce.trees._tree_rank import TreeRank
 
 __all__ = ["RankingForest"]
+
+_CONSENSUS = {"median_rank", "kemeny"}  # which are no sums of trees
 
 
 class RankingForest(TreeForest):
@@ -37,17 +40,26 @@ class RankingForest(TreeForest):
     ----------
     n_estimators : int, default=50
         The number of trees.
-    max_samples : float, default=0.5
+    max_samples : float, default=1.0
         The number of rows drawn for a tree, as a share of all.
-    aggregate : {"mean_score", "mean_rank", "median_rank", "kemeny"}, default="mean_score"
-        The rule that makes one ranking of many. "mean_score": the mean of the trees' scores. "mean_rank",
-        "median_rank": the mean or median of the rank of the row's leaf among the training rows, the middle one for rows
-        of the same leaf. "kemeny": the groups of training rows that no tree separates are put in the order of their
-        mean ranks, and neighbours change places as long as most trees, counted by rows, rank them so; a row that falls
-        into no such group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
-    max_depth, max_leaf_depth, leaf_rank, min_samples_split, min_samples_leaf, min_gain, max_features, max_bins, \
-categorical_features, tie_break
-        See :class:`TreeRank`. `tie_break` counts for "mean_score" only: ranks are of leaves.
+    aggregate : {"precision", "mean_score", "mean_rank", "median_rank", "kemeny"}, default="precision"
+        The rule that makes one ranking of many. "precision": the mean of the smoothed precisions of the row's leaves,
+        as in :class:`MetaAPForest`. "mean_score": the mean of the trees' scores. "mean_rank", "median_rank": the mean
+        or median of the rank of the row's leaf among the training rows, the middle one for rows of the same leaf.
+        "kemeny": the groups of training rows that no tree separates are put in the order of their mean ranks, and
+        neighbours change places as long as most trees, counted by rows, rank them so; a row that falls into no such
+        group has its mean rank. Explanations of the last two are by occlusion: they are no sums of trees.
+    leaf_rank : {"balanced", "weighted_error"}, default="balanced"
+        The criterion by which LeafRank splits; see :class:`TreeRank`.
+    min_samples_split : int, default=20
+        The fewest rows of a node of the tree of trees that is split further.
+    max_features : int, float, "sqrt" or None, default=0.5
+        The number of features, drawn anew in each node, that a split may use: a number, a share of all, or None for
+        all.
+    tie_break : {"path", "boundary"} or None, default=None
+        For "mean_score", how rows of one leaf are ordered; see :class:`APTree`.
+    max_depth, max_leaf_depth, min_samples_leaf, min_gain, max_bins, categorical_features
+        See :class:`TreeRank`.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -58,7 +70,12 @@ categorical_features, tie_break
     See Also
     --------
     TreeRank : One tree of the forest, which can be read.
-    MetaAPForest : A forest for the average precision.
+    MetaAPForest : A forest for the average precision, which ranks a little better.
+
+    Notes
+    -----
+    The forest of the paper is ``RankingForest(max_samples=0.5, aggregate="kemeny", leaf_rank="weighted_error",
+    min_samples_split=2, max_features=None)``.
 
     References
     ----------
@@ -69,25 +86,25 @@ categorical_features, tie_break
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TreeRank._parameter_constraints,
         **TreeForest._parameter_constraints,
-        "aggregate": [StrOptions({"mean_score", "mean_rank", "median_rank", "kemeny"})],
+        "aggregate": [StrOptions({"precision", "mean_score", "mean_rank", "median_rank", "kemeny"})],
     }
 
     def __init__(
         self,
         n_estimators: int = 50,
         *,
-        max_samples: float = 0.5,
-        aggregate: str = "mean_score",
+        max_samples: float = 1.0,
+        aggregate: str = "precision",
         max_depth: int = 10,
         max_leaf_depth: int | None = None,
-        leaf_rank: str = "weighted_error",
-        min_samples_split: int = 2,
+        leaf_rank: str = "balanced",
+        min_samples_split: int = 20,
         min_samples_leaf: int = 1,
         min_gain: float = 0.0,
-        max_features: MaxFeatures = None,
+        max_features: MaxFeatures = 0.5,
         max_bins: int | None = None,
         categorical_features: CategoricalFeatures = None,
-        tie_break: str | None = "path",
+        tie_break: str | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
@@ -113,7 +130,10 @@ categorical_features, tie_break
         self.calibration = calibration
         self.pos_label = pos_label
 
-    def _grow(self, data: TreeData, seed: int) -> GrownTree:
+    def _grow(self, data: TreeData, seed: int, number: int = 0) -> GrownTree:
+        if self.aggregate == "precision":
+            weight, positives = data.stats.sum(axis=0)
+            return scored_by_precision(self._tree()._graph(self._bag(data, seed), seed), float(positives / weight))
         grown = super()._grow(data, seed)
         if self.aggregate == "mean_score":
             return grown
@@ -145,7 +165,7 @@ categorical_features, tie_break
         return np.column_stack([tree.scores.value[leaves[:, t]] for t, tree in enumerate(self.trees_)])
 
     def _block_score(self, X: Rows) -> FloatArray:
-        if self.aggregate in ("mean_score", "mean_rank"):
+        if self.aggregate not in _CONSENSUS:
             return super()._block_score(X)
         leaves = self._leaves(X)
         ranks = self._ranks(leaves)
@@ -156,7 +176,7 @@ categorical_features, tie_break
         return np.array([known.get(row.tobytes(), m) for row, m in zip(leaves, mean, strict=True)])
 
     def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
-        if self.aggregate in ("median_rank", "kemeny"):
+        if self.aggregate in _CONSENSUS:
             raise ValueError(f'aggregate="{self.aggregate}" cannot be written as SQL. Use "mean_score" or "mean_rank".')
         return super()._score_as_sql(columns)
 
@@ -166,23 +186,24 @@ categorical_features, tie_break
 
     @property
     def _needs_background(self) -> bool:
-        return self.aggregate in ("median_rank", "kemeny")  # which are no sums of trees
+        return self.aggregate in _CONSENSUS
 
     def _honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-        if self.aggregate in ("mean_score", "mean_rank"):
+        if self.aggregate not in _CONSENSUS:
             return super()._honest_scores(X, y, sample_weight)
         # A median or a consensus of the trees that did not see a row is not one of all trees: fit anew instead.
         return TreeClassifier._honest_scores(self, X, y, sample_weight)
 
     def _cheap_honest_scores(self, X: Rows, y: IntArray, sample_weight: FloatArray | None) -> FloatArray | None:
-        if self.aggregate in ("mean_score", "mean_rank"):
+        if self.aggregate not in _CONSENSUS:
             return super()._cheap_honest_scores(X, y, sample_weight)
         return None
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
         yield cls(10, max_depth=3, random_state=0)
-        yield cls(5, max_depth=2, aggregate="mean_rank", leaf_rank="balanced", random_state=0)
+        yield cls(5, max_depth=2, aggregate="mean_score", leaf_rank="weighted_error", tie_break="path", random_state=0)
+        yield cls(5, max_depth=2, aggregate="mean_rank", random_state=0)
         yield cls(5, max_depth=2, aggregate="median_rank", max_bins=64, random_state=0)
         yield cls(5, max_depth=2, aggregate="kemeny", random_state=0)
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from scarce._sklearn import Interval, StrOptions
 from scarce._typing import Calibration, CategoricalFeatures, Label, MaxFeatures, RandomState, Threshold
-from scarce.trees._base import GrownTree, TreeData
-from scarce.trees._engine import BY_PRECISION, MERGE_AUC
+from scarce.trees._base import TreeData
+from scarce.trees._engine import BY_PRECISION, MERGE_AUC, Graph
 from scarce.trees._ranking_base import MetaTree
 
 __all__ = ["TreeRank"]
@@ -86,8 +86,8 @@ calibration, pos_label
         self.calibration = calibration
         self.pos_label = pos_label
 
-    def _grow(self, data: TreeData, seed: int) -> GrownTree:
-        rule = self._rule(self.leaf_rank, self._leaf_depth)
+    def _graph(self, data: TreeData, seed: int, *, random: bool = False) -> Graph:
+        rule = self._rule(self.leaf_rank, self._leaf_depth)._replace(random=random)
         return self._grow_meta(
             data, seed, rule=rule, min_split=self.min_samples_split, by=BY_PRECISION, merge=MERGE_AUC
         )

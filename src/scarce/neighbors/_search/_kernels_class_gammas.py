@@ -6,10 +6,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _merge(
     distance: NDArray, gamma: FloatArray, order: IntArray, out: IntArray, scaled: FloatArray, without: int
 ) -> None:  # pragma: no cover - compiled
@@ -30,7 +31,7 @@ def _merge(
             taken[best] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _winner(votes: IntArray, order: IntArray) -> np.intp:  # pragma: no cover - compiled
     best: np.intp = order[0]
     for c in order:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_distance import squared_distances
 
@@ -20,7 +21,7 @@ BLOCK = 128
 ROUNDING = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(
     distance: FloatArray, neighbor: IntArray, at: int, d: float, row: int, number: IntArray
 ) -> None:  # pragma: no cover - compiled
@@ -75,8 +76,10 @@ def nearest(
     queries: FloatArray, blocks: FloatArray, n: int, number: IntArray, skip: IntArray, k: int
 ) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
     """Return the lists of the queries among the n rows of a class, leaving out for each the place `skip`."""
-    distance = np.full((k, len(queries)), np.inf)
-    neighbor = np.full((k, len(queries)), -1, dtype=np.intp)
+    distance, neighbor = np.empty((k, len(queries))), np.empty((k, len(queries)), np.intp)
+    for c in range(k):
+        for i in range(len(queries)):
+            distance[c, i], neighbor[c, i] = np.inf, -1
     worst = distance[k - 1]
     squared = np.empty(BLOCK)
     for b in range((n + BLOCK - 1) // BLOCK):
@@ -108,6 +111,19 @@ def _strict(d: float) -> float:  # pragma: no cover - compiled
     return np.nextafter(d * (1 + ROUNDING), np.inf)
 
 
+@inner
+def _first_at_least(values: FloatArray, start: int, least: float) -> int:  # pragma: no cover - compiled
+    """Return the place of the first of the sorted values, from `start` on, that is at least `least`."""
+    stop = len(values)
+    while start < stop:
+        middle = (start + stop) // 2
+        if values[middle] < least:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
 @njit(cache=True, nogil=True)
 def count_beyond(vectors: FloatArray, queries: FloatArray) -> IntArray:  # pragma: no cover - compiled
     """Count for each query the vectors that are greater in every entry, plus those that are at least as great.
@@ -118,10 +134,11 @@ def count_beyond(vectors: FloatArray, queries: FloatArray) -> IntArray:  # pragm
     k, n = vectors.shape
     counts = np.zeros(queries.shape[1], dtype=np.intp)
     level = np.empty(BLOCK, dtype=np.int8)
+    nowhere: np.intp = np.intp(0)  # a plain 0 has a type of its own, for which the search would be compiled once more
     for i in range(len(counts)):
         weak, strict = _weak(queries[0, i]), _strict(queries[0, i])
-        start = np.searchsorted(vectors[0], weak)
-        greater = start + np.searchsorted(vectors[0, start:], strict)
+        start = _first_at_least(vectors[0], nowhere, weak)
+        greater = _first_at_least(vectors[0], start, strict)
         if k == 1:
             counts[i] = n - start + n - greater
             continue
@@ -141,7 +158,7 @@ def count_beyond(vectors: FloatArray, queries: FloatArray) -> IntArray:  # pragm
     return counts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _level(distance: FloatArray, at: int, without: int, query: int, k: int) -> int:  # pragma: no cover - compiled
     """Return the level of a row's first k distances, one of them left out, beside those of another row."""
     level = 2

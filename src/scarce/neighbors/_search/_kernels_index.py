@@ -21,8 +21,11 @@ def nearest_exactly(
     """
     n, width = found.shape
     m = rows.shape[1]
-    distance = np.full((n, k), np.inf)
-    position = np.full((n, k), -1, dtype=np.intp)
+    distance = np.empty((n, k))
+    position = np.empty((n, k), np.intp)
+    for i in range(n):
+        for c in range(k):
+            distance[i, c], position[i, c] = np.inf, -1
     for i in range(n):
         kept = 0
         for c in range(width):

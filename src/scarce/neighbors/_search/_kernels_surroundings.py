@@ -6,11 +6,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_distance import squared_distances
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _turn(rows: NDArray, start: int, stop: int, columns: FloatArray) -> None:  # pragma: no cover - compiled
     """Lay out some rows feature by feature, so that one instruction serves several rows."""
     for j in range(start, stop):
@@ -18,7 +19,7 @@ def _turn(rows: NDArray, start: int, stop: int, columns: FloatArray) -> None:  #
             columns[f, j - start] = rows[j, f]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _square_of(radius: float) -> float:  # pragma: no cover - compiled
     """Return the least x with sqrt(x) >= radius: a distance is less than the radius iff its square is less than x."""
     x = radius * radius
@@ -49,12 +50,11 @@ def surround(
     none) and the smallest distance >= radius (infinite if there is none), all without row `own` (-1 is no row).
     """
     n, m = queries.shape
-    count = np.zeros(n, dtype=np.intp)
-    below = np.full(n, -1.0)  # less than any square
-    above = np.full(n, np.inf)
-    limit = np.empty(n)
+    count, limit, below, above = np.empty(n, np.intp), np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
+        count[i] = 0
         limit[i] = _square_of(radius[i])
+        below[i], above[i] = -1.0, np.inf  # -1 is less than any square
     widest = 0
     for b in range(len(low)):
         widest = max(widest, starts[b + 1] - starts[b])
@@ -98,7 +98,9 @@ def surround(
                     else:
                         over = min(over, squares[j])
                 below[i], above[i] = under, over
-    return count, np.sqrt(np.maximum(below, 0.0)), np.sqrt(above)
+    for i in range(n):
+        below[i], above[i] = np.sqrt(max(below[i], 0.0)), np.sqrt(above[i])
+    return count, below, above
 
 
 @njit(cache=True, nogil=True)
@@ -121,8 +123,11 @@ def nearest_shifted(
     """
     n, m = queries.shape
     block = 256
-    value = np.full((n, k), np.inf)
-    number = np.full((n, k), -1, dtype=np.intp)
+    value = np.empty((n, k))
+    number = np.empty((n, k), np.intp)
+    for i in range(n):
+        for c in range(k):
+            value[i, c], number[i, c] = np.inf, -1
     columns = np.empty((m, block))
     squares = np.empty(block)
     for start in range(0, len(rows), block):

@@ -6,13 +6,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 
 # A distance of 0 becomes the smallest that a factor can still scale, so that of two rows at the query it decides.
 TINY = 1e-300
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _insert(values: FloatArray, found: IntArray, value: float, row: int) -> None:  # pragma: no cover - compiled
     """Put a row into a short list that is sorted by (value, row), if it is not there and not behind the last."""
     k = len(values)
@@ -50,8 +51,11 @@ def weighted_nearest(
     """
     n, width = position.shape
     m = rows.shape[1]
-    value = np.full((n, k), np.inf)
-    found = np.full((n, k), -1, dtype=np.intp)
+    value = np.empty((n, k))
+    found = np.empty((n, k), np.intp)
+    for i in range(n):
+        for c in range(k):
+            value[i, c], found[i, c] = np.inf, -1
     lightest = weight[order[0]]
     for i in range(n):
         for c in range(width):

@@ -54,7 +54,7 @@ def _relative(distance: FloatArray, mean: float | FloatArray) -> FloatArray:
 
     Rounded to 12 digits, so that a tie does not hang on the last bit.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         ratio = np.nan_to_num(distance.mean(axis=0) / mean, nan=0.0, posinf=_FAR)
     mantissa, exponent = np.frexp(np.minimum(ratio, _FAR))
     return np.ldexp(np.rint(mantissa * 2**40), exponent - 40)

@@ -1,25 +1,29 @@
-"""Per-class neighbour search on scikit-learn's exact engines."""
+"""Per-class neighbour search."""
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, KDTree
 
 from scarce._typing import FloatArray, IntArray, Keywords, Metric
-from scarce.neighbors._search._kernels_index import nearest_exactly
 from scarce.neighbors._search.cells import FEW, RowCells
+from scarce.neighbors._search.inverted_file import InvertedFile, choose_probes, make_cells
+from scarce.neighbors._search.nearest_tiles import NearestTiles, check_size
+from scarce.neighbors._search.scikit_search import ScikitSearch
 
 __all__ = ["ClassIndex"]
 
 
 # Queries of one block. Long enough for the engines' threads, short enough that the arrays of a block are small.
 _BLOCK = 65_536
-# MB that scikit-learn may fill with distances where a metric has no kernel of its own; its default is 1,024.
-_WORKING_MEMORY = 64
+# Trees square their numbers, which neither overflows nor vanishes for rows whose extent is between these.
+_SMALL, _LARGE = 1e-100, 1e150
+# Rows on which the number of cells of an inverted file is chosen and its recall is measured.
+_QUERIES = 4096
 # "precomputed" has no rows to search.
 _METRICS = sorted(set(VALID_METRICS["brute"]) - {"precomputed"})
 
@@ -33,34 +37,70 @@ class ClassIndex:
     ----------
     metric, p, n_jobs
         As in scikit-learn's ``NearestNeighbors``.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "ivf"}
         "auto" chooses for each class by its number of rows and features (:func:`choose_algorithm`); Euclidean
-        distances to many rows are searched in :class:`~scarce.neighbors._search.cells.RowCells`.
+        distances to many rows are searched in :class:`~scarce.neighbors._search.cells.RowCells`. "ivf" searches the
+        largest class by an inverted file, which is approximate, and the others as "auto" does.
+    recall : float
+        For "ivf", the share of queries whose k-th distance, k being `n_neighbors`, is to be right.
+    n_neighbors : int
+        For "ivf", how many neighbours will be asked for.
+
+    Attributes
+    ----------
+    recall_ : float
+        The share of right k-th distances, measured on training rows that had no part in the choice; 1 for exact
+        searches.
 
     See Also
     --------
-    sklearn.neighbors.NearestNeighbors : The engine that serves each class.
+    sklearn.neighbors.NearestNeighbors : The engine of trees, and of metrics other than the Euclidean one.
     """
 
     def __init__(
-        self, metric: Metric = "minkowski", p: float = 2, algorithm: str = "auto", n_jobs: int | None = None
+        self,
+        metric: Metric = "minkowski",
+        p: float = 2,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        recall: float = 0.99,
+        n_neighbors: int = 1,
     ) -> None:
         self.metric = metric
         self.p = p
         self.algorithm = algorithm
         self.n_jobs = n_jobs
+        self.recall = recall
+        self.n_neighbors = n_neighbors
 
     def fit(self, X: NDArray, y: IntArray) -> Self:
         """Take the rows `X` of the classes `y` (codes from 0)."""
         if isinstance(self.metric, str) and self.metric not in _METRICS:
             raise ValueError(f"{self.metric!r} is not a metric. Use one of {', '.join(_METRICS)}, or a function.")
+        check_size(X)
         self._rows: list[IntArray] = [np.flatnonzero(y == code) for code in range(int(y.max(initial=-1)) + 1)]
         self._X: list[NDArray] = [np.ascontiguousarray(X[rows]) for rows in self._rows]
-        self._engines: dict[int, NearestNeighbors | RowCells] = {}
+        self._engines: dict[int, NearestTiles | RowCells | InvertedFile | ScikitSearch] = {}
+        self._inverted: Keywords | None = None
+        self.recall_ = 1.0
+        if self.algorithm == "ivf":
+            self._invert(X)
         for code, rows in enumerate(self._rows):
             if len(rows):
                 self._engine(code)  # a metric that the engine cannot serve is reported here, not at the first query
         return self
+
+    def _invert(self, X: NDArray) -> None:
+        """Put the largest class into cells, and choose how many of them a search looks into."""
+        if not self._is_euclidean:
+            raise ValueError(f"algorithm='ivf' is for Euclidean distances; use algorithm='auto' for {self.metric!r}.")
+        code = int(self.class_sizes.argmax())
+        rows = self._X[code]
+        cells = make_cells(rows)
+        queries = np.random.default_rng(0).permutation(len(X))[:_QUERIES]
+        own = self.positions(code, queries)
+        n_probes, self.recall_ = choose_probes(rows, cells, X[queries], own, self.n_neighbors, self.recall)
+        self._inverted = {"code": code, "centroids": cells[0], "cell": cells[1], "n_probes": n_probes}
 
     @property
     def class_sizes(self) -> IntArray:
@@ -139,40 +179,39 @@ class ClassIndex:
         most: FloatArray | None = None,
     ) -> tuple[FloatArray, IntArray]:
         rows = self._rows[code]
-        width = min(len(rows), k + (skip is not None))
-        if width == 0:
+        if len(rows) == 0:
             return np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self.positions(code, skip)
         engine = self._engine(code)
-        if isinstance(engine, RowCells):
-            if k <= FEW:
-                distance, found = engine.kneighbors(X, k, own, enough, most)
-                return distance, np.where(found >= 0, rows[found], -1)
-            engine = NearestNeighbors(algorithm="brute").fit(self._X[code])
-        with config_context(working_memory=_WORKING_MEMORY):
-            distance, found = engine.kneighbors(X, n_neighbors=width)
-        if engine.effective_metric_ == "euclidean":
-            distance, found = nearest_exactly(X, self._X[code], found, own, k)
-        else:
-            distance, found = _drop(distance.astype(np.float64), found, own, k)
+        large = self._is_euclidean and float(np.abs(X).max(initial=0)) > _LARGE
+        if isinstance(engine, RowCells) and k <= FEW and not large:
+            distance, found = engine.kneighbors(X, k, own, enough, most)
+            return distance, np.where(found >= 0, rows[found], -1)
+        if isinstance(engine, RowCells) or (isinstance(engine, ScikitSearch) and large):
+            engine = NearestTiles(self._X[code])
+        distance, found = engine.kneighbors(X, k, own)
         return distance, np.where(found >= 0, rows[found], -1)
 
     @property
     def _is_euclidean(self) -> bool:
         return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
 
-    def _engine(self, code: int) -> NearestNeighbors | RowCells:
+    def _engine(self, code: int) -> NearestTiles | RowCells | InvertedFile | ScikitSearch:
         if code not in self._engines:
-            X = self._X[code]
-            algorithm = self.algorithm
-            if algorithm == "auto" and self._is_euclidean and RowCells.suits(X):
-                self._engines[code] = RowCells(X)
-                return self._engines[code]
-            if algorithm == "auto":
-                algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
-            engine = NearestNeighbors(algorithm=algorithm, metric=self.metric, p=self.p, n_jobs=self.n_jobs)
-            self._engines[code] = engine.fit(X)
+            self._engines[code] = self._make_engine(code)
         return self._engines[code]
+
+    def _make_engine(self, code: int) -> NearestTiles | RowCells | InvertedFile | ScikitSearch:
+        X, algorithm, inverted = self._X[code], self.algorithm, self._inverted
+        if inverted is not None and inverted["code"] == code:
+            return InvertedFile(X, (inverted["centroids"], inverted["cell"]), inverted["n_probes"])
+        if algorithm == "auto" and self._is_euclidean and RowCells.suits(X) and not _is_extreme(X):
+            return RowCells(X)
+        if algorithm in ("auto", "ivf"):
+            algorithm = choose_algorithm(len(X), X.shape[1], self.metric)
+        if self._is_euclidean and (algorithm == "brute" or _is_extreme(X)):
+            return NearestTiles(X)
+        return ScikitSearch(X, self.metric, self.p, algorithm, self.n_jobs)
 
     def __getstate__(self) -> Keywords:
         # Engines are rebuilt from the rows when asked: search trees cannot be stored without running code.
@@ -182,22 +221,16 @@ class ClassIndex:
 def choose_algorithm(n_rows: int, n_features: int, metric: Metric = "minkowski") -> str:
     """Return the engine that was measured fastest for this number of rows and features.
 
-    A tree's advantage fades with the dimension: it needs about 2.5 times as many rows for each further feature
-    (crossings near 250 rows at 2 features, 4,000 at 5, 60,000 at 8, and none in reach above 12).
+    A tree's advantage fades with the dimension: it needs about 3.7 times as many rows for each further feature
+    (crossings near 400 rows at 2 features, 17,000 at 5, a million at 8).
     """
     if not isinstance(metric, str) or metric not in KDTree.valid_metrics:
         return "auto"
-    return "kd_tree" if n_rows > 40 * 2.5**n_features else "brute"
+    return "kd_tree" if math.log(n_rows / 30) > n_features * math.log(3.7) else "brute"
 
 
-def _drop(distance: FloatArray, found: IntArray, own: IntArray, k: int) -> tuple[FloatArray, IntArray]:
-    """Leave out the row itself, or, where it was not found, the last; order by (distance, row); pad to k."""
-    distance = np.where(found == own[:, None], np.inf, distance)
-    order = np.lexsort((found, distance), axis=1)[:, :k]
-    distance = np.take_along_axis(distance, order, axis=1)
-    found = np.where(np.isinf(distance), -1, np.take_along_axis(found, order, axis=1))
-    short = k - distance.shape[1]
-    if short > 0:
-        distance = np.pad(distance, ((0, 0), (0, short)), constant_values=np.inf)
-        found = np.pad(found, ((0, 0), (0, short)), constant_values=-1)
-    return distance, found
+def _is_extreme(X: NDArray) -> bool:
+    """Say whether the squares of rows overflow, or those of their differences vanish."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    largest, extent = float(np.maximum(-low, high).max()), float((high - low).max())
+    return largest > _LARGE or 0 < extent < _SMALL

@@ -57,6 +57,7 @@ class RowBoxes:
     def around(self, X: NDArray, radius: FloatArray, skip: IntArray | None = None) -> Surroundings:
         """Return the surroundings of each query, without its row `skip`."""
         own = np.full(len(X), -1, dtype=np.intp) if skip is None else self._place[skip]
+        radius = np.ascontiguousarray(radius)  # else the kernel is compiled once more
         boxes = self._rows, self._starts, self._low, self._high
         parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(surround)(X[part], radius[part], own[part], *boxes) for part in gen_batches(len(X), _TASK)

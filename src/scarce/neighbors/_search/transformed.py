@@ -33,7 +33,8 @@ class TransformedIndex:
 
     def _index_of(self, rows: NDArray) -> ClassIndex:
         plain = self.plain
-        index = ClassIndex(plain.metric, plain.p, plain.algorithm, plain.n_jobs)
+        algorithm = "auto" if plain.algorithm == "ivf" else plain.algorithm  # exact under the learned distance
+        index = ClassIndex(plain.metric, plain.p, algorithm, plain.n_jobs)
         return index.fit(self._of(rows), np.zeros(len(rows), dtype=np.intp))
 
     def _of(self, X: NDArray) -> NDArray:

@@ -12,6 +12,8 @@ import math
 
 from numba import njit
 
+from scarce._compiling import inner_numpy
+
 GINI = 0
 ENTROPY = 1
 AP_MEAN = 2  # the size-weighted mean of the average precisions of both orders: n_l AP_left + n_r AP_right
@@ -66,7 +68,7 @@ def split_gain(
     return left + right - whole
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _entropy(w: float, p: float) -> float:  # pragma: no cover - compiled
     """Return the entropy of a node times its weight."""
     total = 0.0
@@ -75,7 +77,7 @@ def _entropy(w: float, p: float) -> float:  # pragma: no cover - compiled
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _found(
     budget: float, w_first: float, p_first: float, w_second: float, p_second: float
 ) -> float:  # pragma: no cover - compiled
@@ -84,13 +86,13 @@ def _found(
     return first * p_first / w_first + min(budget - first, w_second) * p_second / w_second
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def _drawn(w: float, p: float, a: float, b: float) -> float:  # pragma: no cover - compiled
     """Return what a node earns when each row's label is drawn by the node's class shares."""
     return (p * a + (w - p) * b) / w
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def category_key(criterion: int, w: float, p: float, a: float, b: float) -> float:  # pragma: no cover - compiled
     """Return the number by which categories are ordered before they are split: a share, or money a row."""
     if criterion >= PROFIT:

@@ -3,6 +3,7 @@
 `order` (features x rows) lists the rows of every segment by value. A split parts the segment of each feature stably, so
 that nothing is sorted after the first time. With bins there is no `order`: histograms are filled node by node, and the
 larger child's is the parent's less the smaller child's wherever the sums are whole numbers, so that this is exact.
+Drawn thresholds (``rule.random``) need neither.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import COST, NEWTON, PROFIT, TOP_K
+from scarce.trees._engine._kernels_random import draw_splits, next_random, split_drawn
 from scarce.trees._engine._kernels_split import (
     MISSING_BIN,
     WORDS,
@@ -29,17 +32,7 @@ WORTH_SUBTRACTING = 256  # rows below which a histogram is sooner filled than su
 TINY = 1e-12
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def next_random(state: Any) -> tuple[Any, Any]:  # pragma: no cover - compiled
-    """Return the next state and number of a splitmix64 sequence, the same on every machine and thread."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state, z ^ (z >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def part(values: NDArray, start: int, end: int, left: NDArray, buffer: NDArray) -> int:  # pragma: no cover - compiled
     """Bring the rows that go left to the front, keeping the order on both sides; return where the right begins."""
     j, k = start, 0
@@ -55,20 +48,34 @@ def part(values: NDArray, start: int, end: int, left: NDArray, buffer: NDArray) 
     return j
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
+def send(
+    codes: NDArray, missing: int, rows: NDArray, start: int, end: int, low: int, missing_left: bool, left: NDArray
+) -> int:  # pragma: no cover - compiled
+    """Write which rows of a node go left by a threshold, and return how many miss a value."""
+    n_missing = 0
+    for i in range(start, end):
+        code = codes[rows[i]]
+        if code == missing:
+            left[rows[i]] = missing_left
+            n_missing += 1
+        else:
+            left[rows[i]] = code <= low
+    return n_missing
+
+
+@inner_numpy
 def is_left(
-    columns: Any, feature: int, row: int, low: int, missing_left: bool, subset: NDArray
+    columns: Any, feature: int, row: int, missing_left: bool, subset: NDArray
 ) -> bool:  # pragma: no cover - compiled
-    """Return whether a training row goes left."""
+    """Return whether a training row goes left by its category."""
     code = code_of(columns, feature, row)
     if code < 0:
         return missing_left
-    if columns.n_categories[feature] > 0:
-        return (subset[code >> 6] >> np.uint64(code & 63)) & np.uint64(1) != 0
-    return code <= low
+    return (subset[code >> 6] >> np.uint64(code & 63)) & np.uint64(1) != 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def threshold_between(columns: Any, feature: int, low: int, high: int) -> float:  # pragma: no cover - compiled
     """Return the value that parts two codes: a bin's edge, or the middle of two values, below the upper one."""
     if high < 0:
@@ -82,7 +89,7 @@ def threshold_between(columns: Any, feature: int, low: int, high: int) -> float:
     return middle if middle < above else below
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def node_sums(
     rows: NDArray, start: int, end: int, stats: NDArray, wide: bool, sums: NDArray
 ) -> None:  # pragma: no cover - compiled
@@ -101,7 +108,7 @@ def node_sums(
     sums[3] = b
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def push(
     stack: NDArray,
     stack_parameter: NDArray,
@@ -140,20 +147,24 @@ def grow(
     seed: Any,
     scratch: Any,
     tree: Any,
+    bins: Any,
+    categories: Any,
 ) -> int:  # pragma: no cover - compiled
     """Grow a tree on rows[start:end] and return the number of its nodes.
 
     `rows`, `order` are parted in place. `tree` receives the nodes, the left child of a node being the one after it.
-    `scratch.leaf` receives the leaf of each row.
+    `scratch.leaf` receives the leaf of each row. `bins` and `categories` are True, or None where the columns have none:
+    numba then leaves out what only they need, and the first fit waits less.
     """
     d = columns.n_categories.shape[0]
-    binned = columns.bins.shape[1] > 0
     wide = rule.criterion >= PROFIT
     left, buffer, local = scratch.left, scratch.buffer, scratch.local
     histograms = scratch.histograms
     all_features = rule.max_features >= d
-    keep = binned and whole and all_features
-    features = np.arange(d)
+    keep = whole and all_features and not rule.random
+    features = np.empty(d, np.int64)
+    for j in range(d):
+        features[j] = j
     state = np.uint64(seed)
     zero: Any = np.int64(0)  # a plain 0 has a type of its own, for which all that is called would be compiled once more
     none: Any = np.int64(-1)
@@ -161,11 +172,15 @@ def grow(
     stack = np.empty((height, 6), np.int64)  # start, end, depth, parent, whether right, histogram slot
     stack_parameter = np.empty((height, 2), np.float64)  # the budget; the value inherited from the parent's split
     n_free = histograms.shape[0] - 1  # slot 0 is for histograms that nobody waits for
-    free = np.arange(n_free, -1, -1)
+    free = np.empty(n_free + 1, np.int64)
+    for j in range(n_free + 1):
+        free[j] = n_free - j
     sums = np.empty(4, np.float64)
     side = np.empty(4, np.float64)
-    subset = np.zeros(WORDS, np.uint64)
-    best_subset = np.zeros(WORDS, np.uint64)
+    subset = np.empty(WORDS, np.uint64)
+    best_subset = np.empty(WORDS, np.uint64)
+    for k in range(WORDS):
+        subset[k] = best_subset[k] = 0
     node_sums(rows, start, end, stats, wide, sums)
     root_weight = sums[0]
     depth_of_stack = zero + 1
@@ -206,15 +221,17 @@ def grow(
         if rule.criterion == TOP_K:
             open_ = open_ and 0 < budget < sums[0]
         best = -math.inf
-        best_feature, best_low, best_high, best_missing = none, none, none, False
+        best_feature, best_low, best_high, best_missing, best_threshold = none, none, none, zero > 0, math.nan
         if open_:
-            if binned:
+            if bins is not None or rule.random:
                 for i in range(lo, hi):
                     local[i, 0] = stats[rows[i], 0]
                     local[i, 1] = stats[rows[i], 1]
                     if wide:
                         local[i, 2] = stats[rows[i], 2]
                         local[i, 3] = stats[rows[i], 3]
+            if rule.random:
+                state = draw_splits(columns, rows, lo, hi, local, wide, state, scratch.draws)
             seen = 0
             for j in range(d):
                 if seen >= rule.max_features:
@@ -226,12 +243,15 @@ def grow(
                     features[j] = features[other]
                     features[other] = swapped
                 feature = features[j]
-                if columns.n_categories[feature] > 0:
+                threshold = math.nan
+                if categories is not None and columns.n_categories[feature] > 0:
                     gain, missing = split_categories(
-                        columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch.cells, subset
+                        columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch, subset
                     )
-                    low, high = 0, 0
-                elif binned:
+                    low, high = zero, zero
+                elif rule.random:
+                    gain, low, high, missing, threshold = split_drawn(scratch.draws, feature, n, sums, rule, budget)
+                elif bins is not None:
                     histogram = histograms[max(slot, 0), feature]
                     if slot < 0:
                         fill_histogram(columns.bins[feature], rows, lo, hi, local, wide, histogram)
@@ -247,8 +267,10 @@ def grow(
                 if gain > best:
                     best = gain
                     best_feature, best_low, best_high, best_missing = feature, low, high, missing
-                    for k in range(WORDS):
-                        best_subset[k] = subset[k]
+                    best_threshold = threshold
+                    if categories is not None:
+                        for k in range(WORDS):
+                            best_subset[k] = subset[k]
         if rule.inherit and best_feature >= 0:
             # A split is compared with the AP of this side in the parent's split instead of the node's own share.
             share = sums[1] / sums[0]
@@ -264,30 +286,34 @@ def grow(
             for i in range(lo, hi):
                 scratch.leaf[rows[i]] = node
             continue
-        n_missing_right = 0
-        for i in range(lo, hi):
-            row = rows[i]
-            left[row] = is_left(columns, best_feature, row, best_low, best_missing, best_subset)
-            n_missing_right += code_of(columns, best_feature, row) < 0
+        if bins is None:
+            n_missing = send(columns.codes[best_feature], -1, rows, lo, hi, best_low, best_missing, left)
+        else:
+            n_missing = send(columns.bins[best_feature], MISSING_BIN, rows, lo, hi, best_low, best_missing, left)
+        if categories is not None and columns.n_categories[best_feature] > 0:
+            for i in range(lo, hi):
+                left[rows[i]] = is_left(columns, best_feature, rows[i], best_missing, best_subset)
         middle = part(rows, lo, hi, left, buffer)
         node_sums(rows, lo, middle, stats, wide, side)
         tree.feature[node] = best_feature
-        if columns.n_categories[best_feature] > 0:
+        if categories is not None and columns.n_categories[best_feature] > 0:
             tree.threshold[node] = math.nan
             for k in range(WORDS):
                 tree.subset[node, k] = best_subset[k]
+        elif rule.random:
+            tree.threshold[node] = best_threshold
         else:
             tree.threshold[node] = threshold_between(columns, best_feature, best_low, best_high)
         # A value that was never missing here follows the heavier side.
-        tree.missing_left[node] = best_missing if n_missing_right > 0 else side[0] * 2 >= sums[0]
-        if not binned and depth + 1 < rule.max_depth:
+        tree.missing_left[node] = best_missing if n_missing > 0 else side[0] * 2 >= sums[0]
+        if order.shape[1] > 0 and depth + 1 < rule.max_depth:
             for feature in range(d):
                 if columns.n_categories[feature] == 0:
                     part(order[feature], lo, hi, left, buffer)
         left_slot, right_slot = none, none
         small_is_left = middle - lo <= hi - middle
         large = max(middle - lo, hi - middle)
-        if keep and depth + 1 < rule.max_depth and large >= WORTH_SUBTRACTING:
+        if bins is not None and keep and depth + 1 < rule.max_depth and large >= WORTH_SUBTRACTING:
             if slot < 0 and n_free > 0:
                 # The histograms were filled in slot 0; they stay there for the subtraction below.
                 n_free -= 1

@@ -13,8 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import BALANCED, WEIGHTED_ERROR
-from scarce.trees._engine._kernels_grow import TINY, grow, next_random, part
+from scarce.trees._engine._kernels_grow import TINY, grow, part
+from scarce.trees._engine._kernels_random import next_random
 
 BY_SLOPE = 0
 BY_PRECISION = 1
@@ -22,7 +24,7 @@ MERGE_AP = 0
 MERGE_AUC = 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def leaf_key(w: float, p: float, by: int) -> float:  # pragma: no cover - compiled
     """Return the number by which leaves are ordered, the smaller first."""
     if p <= 0:
@@ -86,15 +88,18 @@ def grow_meta(
     scratch: Any,
     tree: Any,
     out: Any,
+    bins: Any,
+    categories: Any,
 ) -> tuple[int, int, int]:  # pragma: no cover - compiled
     """Grow the tree of trees on all of `rows`; return the numbers of nodes, of blocks and of final leaves.
 
     `tree` has room for one internal tree, `out` for all. A side of a block is the next block's number, or -1 - the
     number of a final leaf, counted from the best. A `budget` above 0 is the weight of the rows to be ranked first.
+    `bins` and `categories` as for `grow`.
     """
     n = rows.shape[0]
     d = columns.n_categories.shape[0]
-    exact = columns.bins.shape[1] == 0
+    exact = order.shape[1] > 0
     zero: Any = np.int64(0)  # see `grow`
     n_nodes = n_blocks = n_leaves = zero
     stack = np.empty((max_depth + 2, 5), np.int64)  # start, end, depth, parent block, which side
@@ -128,8 +133,9 @@ def grow_meta(
             parameter = p / w if rule.criterion == WEIGHTED_ERROR or rule.criterion == BALANCED else 0.0
             state, number = next_random(state)
             size = grow(
-                columns, scratch.rows, scratch.order, stats, whole, lo, hi, rule, parameter, number, scratch, tree
-            )
+                columns, scratch.rows, scratch.order, stats, whole, lo, hi, rule, parameter, number, scratch, tree,
+                bins, categories,
+            )  # fmt: skip
             for node in range(size):
                 if tree.feature[node] < 0:
                     leaves[n_ends] = node
@@ -184,7 +190,7 @@ def grow_meta(
     return n_nodes, n_blocks, n_leaves
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def push_block(
     stack: NDArray, at: int, start: int, end: int, depth: int, parent: int, which: int
 ) -> None:  # pragma: no cover - compiled

@@ -6,16 +6,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import PROFIT, TOP_K, category_key, split_gain
 
 MISSING_BIN = 255
 WORDS = 4  # 64-bit words of a set of categories
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def code_of(columns: Any, feature: int, row: int) -> int:  # pragma: no cover - compiled
     """Return the code of a value, -1 where it is missing."""
     if columns.bins.shape[1] == 0:
@@ -24,15 +24,15 @@ def code_of(columns: Any, feature: int, row: int) -> int:  # pragma: no cover - 
     return -1 if code == MISSING_BIN else code
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_sorted(
     codes: NDArray, order: NDArray, start: int, end: int, stats: NDArray, sums: NDArray, rule: Any, parameter: float
 ) -> tuple[float, int, int, bool]:  # pragma: no cover - compiled
     """Return (gain, last code on the left, first code on the right, whether missing values go left).
 
-    `order` lists rows by value, missing ones last. With one row enough for a leaf, splits inside a run of rows of
-    one class are passed over: the gains of class shares are convex along such a run, so that its best split is at one
-    of its ends. A run at either end of the order ends with the first or the last split.
+    `order` lists rows by value, missing ones last. Splits inside a run of rows of one class are passed over: the gains
+    of class shares are convex along such a run, so that its best split is at one of its ends. A run at either end of
+    the order ends with the first or the last split that leaves enough rows on both sides.
     """
     w, p, a, b = sums[0], sums[1], sums[2], sums[3]
     wide = rule.criterion >= PROFIT
@@ -47,13 +47,15 @@ def split_sorted(
             ma += stats[row, 2]
             mb += stats[row, 3]
     n_missing = end - last
-    runs = rule.criterion < TOP_K and rule.min_samples_leaf <= 1
+    runs = rule.criterion < TOP_K
+    fewest = rule.min_samples_leaf
     best, best_low, best_high, best_missing = -math.inf, -1, -1, False
     if last == start:
         return best, best_low, best_high, best_missing
     wl = pl = al = bl = 0.0
     i = start
     previous = -1
+    n_before = 0
     kind_before = 2  # the class of the group of equal values before: 0 and 1 pure, 2 mixed or the first
     while i < last:
         code = codes[order[i]]
@@ -68,13 +70,22 @@ def split_sorted(
                 gb += stats[row, 3]
             i += 1
         kind = 0 if gp <= 0 else (1 if gp >= gw else 2)
-        if first > start and not (runs and kind == kind_before and kind < 2 and i < last):
-            n_left = first - start
-            if n_left >= rule.min_samples_leaf and end - first >= rule.min_samples_leaf:
+        n_left, n_next = first - start, i - start  # rows on the left of this split and of the next
+        inside = runs and kind == kind_before and kind < 2 and i < last
+        if inside and fewest > 1:
+            # The first and the last split with enough rows, without the missing ones on the left and with them.
+            inside = not (
+                n_before < fewest <= n_left
+                or n_left <= end - start - fewest < n_next
+                or (n_missing > 0 and n_before + n_missing < fewest <= n_left + n_missing)
+                or (n_missing > 0 and n_left <= last - start - fewest < n_next)
+            )
+        if first > start and not inside:
+            if n_left >= fewest and end - first >= fewest:
                 gain = split_gain(rule.criterion, parameter, wl, pl, al, bl, w, p, a, b)
                 if gain > best:
                     best, best_low, best_high, best_missing = gain, previous, code, False
-            if n_missing > 0 and n_left + n_missing >= rule.min_samples_leaf and last - first >= rule.min_samples_leaf:
+            if n_missing > 0 and n_left + n_missing >= fewest and last - first >= fewest:
                 gain = split_gain(rule.criterion, parameter, wl + mw, pl + mp, al + ma, bl + mb, w, p, a, b)
                 if gain > best:
                     best, best_low, best_high, best_missing = gain, previous, code, True
@@ -83,15 +94,16 @@ def split_sorted(
         al += ga
         bl += gb
         previous = code
+        n_before = n_left
         kind_before = kind if first > start else 2
-    if n_missing >= rule.min_samples_leaf and n_missing > 0 and last - start >= rule.min_samples_leaf:
+    if n_missing >= fewest and n_missing > 0 and last - start >= fewest:
         gain = split_gain(rule.criterion, parameter, wl, pl, al, bl, w, p, a, b)
         if gain > best:
             best, best_low, best_high, best_missing = gain, previous, -1, False
     return best, best_low, best_high, best_missing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def clear(table: NDArray) -> None:  # pragma: no cover - compiled
     """Set a table to 0. Plain loops here and below: they compile in a tenth of the time of whole-array assignments."""
     for i in range(table.shape[0]):
@@ -99,7 +111,7 @@ def clear(table: NDArray) -> None:  # pragma: no cover - compiled
             table[i, j] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def fill_histogram(
     bins: NDArray, rows: NDArray, start: int, end: int, local: NDArray, wide: bool, histogram: NDArray
 ) -> None:  # pragma: no cover - compiled
@@ -115,7 +127,7 @@ def fill_histogram(
             histogram[code, 4] += local[i, 3]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_histogram(
     histogram: NDArray, n_bins: int, n_rows: int, sums: NDArray, rule: Any, parameter: float
 ) -> tuple[float, int, int, bool]:  # pragma: no cover - compiled
@@ -165,7 +177,7 @@ def split_histogram(
     return best, best_low, best_high, best_missing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_categories(
     columns: Any,
     feature: int,
@@ -176,14 +188,16 @@ def split_categories(
     sums: NDArray,
     rule: Any,
     parameter: float,
-    histogram: NDArray,
+    scratch: Any,
     subset: NDArray,
 ) -> tuple[float, bool]:  # pragma: no cover - compiled
     """Return (gain, whether missing values go left); `subset` becomes the set of categories on the left.
 
     Categories, a missing value being one more, are ordered by their share of positives (by money a row for profit)
-    in the node, and the best prefix goes left. For Gini and entropy no other set is better.
+    in the node, and the best prefix goes left, or with drawn splits a drawn one. For Gini and entropy no other set is
+    better than the best prefix.
     """
+    histogram = scratch.cells
     n_categories = columns.n_categories[feature]
     wide = rule.criterion >= PROFIT
     clear(histogram)
@@ -216,6 +230,9 @@ def split_categories(
         present[j] = code
         n_present += 1
     best, best_at = -math.inf, -1
+    drawn: Any = np.int64(-1)
+    if rule.random and n_present > 1:
+        drawn = np.int64(scratch.draws.number[feature] % np.uint64(n_present - 1))
     count = wl = pl = al = bl = 0.0
     for j in range(n_present - 1):
         code = present[j]
@@ -224,7 +241,7 @@ def split_categories(
         pl += histogram[code, 2]
         al += histogram[code, 3]
         bl += histogram[code, 4]
-        if count < rule.min_samples_leaf or end - start - count < rule.min_samples_leaf:
+        if count < rule.min_samples_leaf or end - start - count < rule.min_samples_leaf or (drawn >= 0 and j != drawn):
             continue
         gain = split_gain(rule.criterion, parameter, wl, pl, al, bl, sums[0], sums[1], sums[2], sums[3])
         if gain > best:

@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner_numpy
+
 NO_DISTANCE = 0
 PATH = 1
 BOUNDARY = 2
@@ -20,7 +22,7 @@ def majority(w: float, p: float) -> float:  # pragma: no cover - compiled
     return 1.0 if 2 * p > w else (-1.0 if 2 * p < w else 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def goes_left(x: float, node: int, feature: int, graph: Any) -> bool:  # pragma: no cover - compiled
     """Return whether a value goes left; missing values and unknown categories go where the node remembers."""
     if math.isnan(x):
@@ -34,13 +36,20 @@ def goes_left(x: float, node: int, feature: int, graph: Any) -> bool:  # pragma:
     return (graph.subset[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1) != 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def walk(X: Any, graph: Any, mode: int, leaf: NDArray, distance: NDArray) -> None:  # pragma: no cover - compiled
+def walk(X: Any, graph: Any, mode: int, leaf: NDArray, distance: NDArray) -> None:
     """Find the final leaf of each row, and its signed distance to the tests of the last internal tree.
 
     PATH: the smallest distance to a threshold on the way. BOUNDARY: the smallest distance, in standard deviations, to
     the box of a leaf of the other label. Both are signed by the majority of the leaf.
     """
+    _walk(X, graph, mode, mode == BOUNDARY or None, leaf, distance)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _walk(
+    X: Any, graph: Any, mode: int, boundary: Any, leaf: NDArray, distance: NDArray
+) -> None:  # pragma: no cover - compiled
+    """Walk; where `boundary` is None instead of True, numba leaves out what only that mode needs."""
     zero: Any = np.int64(0)  # a plain 0 would compile `goes_left` twice
     for i in range(X.shape[0]):
         node = block = zero
@@ -65,12 +74,12 @@ def walk(X: Any, graph: Any, mode: int, leaf: NDArray, distance: NDArray) -> Non
         if mode == NO_DISTANCE:
             continue
         sign = majority(graph.sums[node, 0], graph.sums[node, 1])
-        if mode == BOUNDARY:
+        if boundary is not None:
             nearest = boundary_distance(X[i], graph, block, sign)
         distance[i] = 0.0 if math.isinf(nearest) else sign * nearest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def boundary_distance(x: NDArray, graph: Any, block: int, sign: float) -> float:  # pragma: no cover - compiled
     """Return the distance of a row to the nearest leaf of another label within one internal tree."""
     best = math.inf
@@ -110,8 +119,9 @@ def leaf_range(
     leaf: NDArray, distance: NDArray, weight: NDArray, low: NDArray, high: NDArray
 ) -> None:  # pragma: no cover - compiled
     """Fill the smallest and the largest distance of training rows in each leaf."""
-    low[:] = math.inf
-    high[:] = -math.inf
+    for k in range(low.shape[0]):
+        low[k] = math.inf
+        high[k] = -math.inf
     for i in range(leaf.shape[0]):
         if weight[i] > 0:
             low[leaf[i]] = min(low[leaf[i]], distance[i])

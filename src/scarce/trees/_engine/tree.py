@@ -41,6 +41,7 @@ class Rule(NamedTuple):
     max_features: int
     min_gain: float  # in shares of the root's weight (or in money for each unit of it)
     inherit: bool  # compare a split with the AP of the parent's split
+    random: bool = False  # split each feature at one drawn threshold instead of its best
 
 
 class Graph(NamedTuple):
@@ -106,6 +107,19 @@ class LeafScores(NamedTuple):
         add_scores(leaf, distance, self.value, self.spread, self.low, self.high, out)
 
 
+class _Draws(NamedTuple):
+    """The split that was drawn for each feature of a node."""
+
+    number: NDArray[np.uint64]
+    least: NDArray[np.uint32]  # codes
+    most: NDArray[np.int32]
+    last: NDArray[np.uint32]  # that goes left
+    threshold: FloatArray
+    n_left: NDArray[np.int64]
+    n_missing: NDArray[np.int64]
+    sums: FloatArray  # (8, features): the sums of the left, and of missing values
+
+
 class _Scratch(NamedTuple):
     """Memory of the growing kernels."""
 
@@ -117,15 +131,19 @@ class _Scratch(NamedTuple):
     leaf: NDArray[np.int64]
     rows: NDArray[np.int32]
     order: NDArray[np.int32]
+    draws: _Draws
 
 
 def grow_tree(
     columns: Columns, order: NDArray[np.int32], stats: FloatArray, rule: Rule, *, parameter: float = 0.0, seed: int = 0
 ) -> Graph:
     """Grow one tree on the rows with a positive weight; `parameter` is that of the criterion."""
-    rows, order, whole = _start(order, stats)
+    rows, order, whole = _start(order, stats, rule)
     scratch, nodes = _allocate(columns, len(stats), len(rows), rule, meta=False)
-    n = grow(columns, rows, order, stats, whole, 0, len(rows), rule, float(parameter), np.uint64(seed), scratch, nodes)
+    n = grow(
+        columns, rows, order, stats, whole, 0, len(rows), rule, float(parameter), np.uint64(seed), scratch, nodes,
+        *_kinds(columns),
+    )  # fmt: skip
     leaf = nodes.feature[:n] < 0
     nodes.jump[:n][leaf] = -1 - np.arange(leaf.sum())
     nodes.first[0], nodes.end[0] = 0, n
@@ -147,7 +165,7 @@ def grow_meta_tree(
     seed: int = 0,
 ) -> Graph:
     """Grow a tree of trees on the rows with a positive weight."""
-    rows, kept_order, whole = _start(order, stats)
+    rows, kept_order, whole = _start(order, stats, rule)
     scratch, nodes = _allocate(columns, len(stats), len(rows), rule, meta=True)
     max_depth = min(max_depth, len(rows))  # each level parts rows
     # On a level of the tree of trees a row is in one block, and a block has at most the nodes of one tree.
@@ -155,37 +173,57 @@ def grow_meta_tree(
     out = _nodes(min(n_blocks * len(nodes.feature), 2 * len(rows) * max_depth), n_blocks, columns)
     n, n_blocks, n_leaves = grow_meta(
         columns, rows, kept_order, stats, whole, rule, max_depth, min_split, by, merge, float(budget), np.uint64(seed),
-        scratch, nodes, out,
+        scratch, nodes, out, *_kinds(columns),
     )  # fmt: skip
     if n_leaves == 1:  # nothing could be split: a block of one leaf, so that every tree has a root
         return grow_tree(columns, order, stats, rule._replace(max_depth=0))
     return _trim(out, n, n_blocks)
 
 
-def _start(order: NDArray[np.int32], stats: FloatArray) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
-    """Return the rows that count, their order, and whether all sums of counts are exact."""
+def _start(
+    order: NDArray[np.int32], stats: FloatArray, rule: Rule
+) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
+    """Return the rows that count, their order if splits need it, and whether all sums of counts are exact."""
     keep = stats[:, 0] > 0
     rows = np.flatnonzero(keep).astype(np.int32)
-    if order.shape[1]:
+    if rule.random:
+        order = np.empty((len(order), 0), np.int32)
+    elif order.shape[1]:
         order = order.copy() if len(rows) == len(keep) else rows_in_order(order, keep, len(rows))
     whole = stats.shape[1] == 2 and bool(np.all(stats == np.floor(stats)))
     return rows, order, whole
+
+
+def _kinds(columns: Columns) -> tuple[bool | None, bool | None]:
+    """Return whether there are bins and categories: True, or None, for which numba compiles less."""
+    return columns.bins.shape[1] > 0 or None, bool(np.any(columns.n_categories)) or None
 
 
 def _allocate(columns: Columns, n: int, n_kept: int, rule: Rule, meta: bool) -> tuple[_Scratch, Graph]:
     d = len(columns.n_categories)
     binned = columns.bins.shape[1] > 0
     wide = rule.criterion >= criteria.PROFIT
+    sorted_, histograms = not binned and not rule.random, binned and not rule.random
     slots = min(24, rule.max_depth, HISTOGRAM_BYTES // (d * 256 * 5 * 8)) if rule.max_features >= d else 0
     scratch = _Scratch(
         left=np.empty(n, np.uint8),
         buffer=np.empty(n_kept, np.int32),
-        local=np.empty((n_kept if binned else 0, 4 if wide else 2)),
-        histograms=np.empty((slots + 1 if binned else 1, d if binned else 0, 256, 5)),
+        local=np.empty((0 if sorted_ else n_kept, 4 if wide else 2)),
+        histograms=np.empty((slots + 1 if histograms else 1, d if histograms else 0, 256, 5)),
         cells=np.empty((257, 5)),
         leaf=np.empty(n, np.int64),
         rows=np.empty(n_kept if meta else 0, np.int32),
-        order=np.empty((d, n_kept if meta and not binned else 0), np.int32),
+        order=np.empty((d, n_kept if meta and sorted_ else 0), np.int32),
+        draws=_Draws(
+            number=np.empty(d, np.uint64),
+            least=np.empty(d, np.uint32),
+            most=np.empty(d, np.int32),
+            last=np.empty(d, np.uint32),
+            threshold=np.full(d, np.inf),
+            n_left=np.empty(d, np.int64),
+            n_missing=np.empty(d, np.int64),
+            sums=np.empty((8, d)),
+        ),
     )
     return scratch, _nodes(min(max(2 * n_kept, 2), 2 ** (min(rule.max_depth, 40) + 1)) - 1, 1, columns)
 
@@ -221,15 +259,15 @@ def _trim(graph: Graph, n: int, n_blocks: int) -> Graph:
     return graph._replace(**trimmed)
 
 
-def refine_leaves(graph: Graph) -> Graph:
-    """Return a tree of trees whose final leaves are the leaves of the last trees, best first within each merged leaf.
+def refine_leaves(graph: Graph, prior: float) -> tuple[Graph, FloatArray]:
+    """Return a tree of trees whose final leaves are the leaves of the last trees, and the precision of each.
 
-    Leaves are ordered by their share of positives after one more row with the share of the root, so that of two pure
-    leaves the larger is first. Equal ones stay merged. A side that ends leads to the first of its leaves.
+    The precision is smoothed: the share of positives after one more row with the share `prior`, so that of two pure
+    leaves the larger is first. Within a merged leaf the best are first, and equal ones stay merged. A side that ends
+    leads to the first of its leaves.
     """
     ends = np.flatnonzero((graph.feature < 0) & (graph.jump < 0))
     merged = -1 - graph.jump[ends]
-    prior = graph.sums[0, 1] / graph.sums[0, 0]
     share = (graph.sums[ends, 1] + prior) / (graph.sums[ends, 0] + 1)
     order = np.lexsort((-share, merged))
     new = (np.diff(merged[order], prepend=-1) != 0) | (np.diff(share[order], prepend=np.nan) != 0)
@@ -238,7 +276,7 @@ def refine_leaves(graph: Graph) -> Graph:
     jump[ends[order]] = -1 - refined
     first = refined[np.searchsorted(merged[order], -1 - side[side < 0])]
     side[side < 0] = -1 - first
-    return graph._replace(jump=jump, side=side)
+    return graph._replace(jump=jump, side=side), share[order][new]
 
 
 def with_boxes(graph: Graph, scale: FloatArray) -> Graph:

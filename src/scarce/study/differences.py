@@ -1,0 +1,157 @@
+"""By how much a study's own method is better than each other one, on groups of sets, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from scarce._typing import FloatArray, Json, Record
+
+from .spec import Method, Study
+from .statistics import bootstrap_clusters, win_tie_loss
+from .store import Stored
+
+__all__ = ["differences_of", "judge_difference", "judge_level"]
+
+METRIC = "ap"
+
+
+def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
+    """Compare the control with every other method, on each group of sets and on each large set.
+
+    The sets of a group that come from several source tables are compared by one figure each, and whole source tables
+    are drawn for the interval. Where all come from one, as weeks of the same customers do, the test rows or customers
+    were drawn, alike for all methods and weeks.
+
+    Returns
+    -------
+    list of dict
+        "place", "sets", "against", the means "ours" and "theirs", their "difference", "low" and "high" (None without
+        an interval), "drawn" and the "record".
+    """
+    groups: dict[str, list[Record]] = {}
+    for set_ in study.sets:
+        if "group" in set_:
+            groups.setdefault(set_["group"], []).append(set_)
+    ours = next((method for method in study.methods if method.label == study.control), None)
+    if not groups or ours is None:
+        return []
+    cells: dict[tuple[str, str], list[Stored]] = {}
+    for planned in study.plan():
+        if planned.cell.key in stored:
+            cells.setdefault((planned.method.column, planned.set), []).append(stored[planned.cell.key])
+    places = list(groups.items())
+    places += [(set_["label"], [set_]) for sets in groups.values() if len(sets) > 1 for set_ in sets if _is_large(set_)]
+    rows = [
+        _compare(name, sets, ours, method, cells)
+        for name, sets in places
+        for method in study.methods
+        if method.column != ours.column
+    ]
+    grouped = set(groups)
+    return [row for row in rows if row and (row["place"] in grouped or row["low"] is not None)]
+
+
+def _compare(
+    place: str,
+    sets: Sequence[Record],
+    ours: Method,
+    theirs: Method,
+    cells: Mapping[tuple[str, str], Sequence[Stored]],
+) -> Json:
+    both = [set_ for set_ in sets if all((m.column, set_["label"]) in cells for m in (ours, theirs))]
+    if not both:
+        return {}
+    a, b = (_figures(method, both, cells) for method in (ours, theirs))
+    sources = [set_.get("source", set_["label"]) for set_ in both]
+    low = high = None
+    drawn = ""
+    if len(set(sources)) > 1:
+        _, low, high = bootstrap_clusters(a - b, sources)
+        drawn = f"{len(set(sources))} source tables"
+    else:
+        resampled = [_resamples(method, both, cells) for method in (ours, theirs)]
+        if all(len(values) for values in resampled):
+            low, high = np.quantile(resampled[0] - resampled[1], [0.025, 0.975]).tolist()
+            drawn = "customers" if "start" in both[0] else "test rows"
+    return {
+        "place": place,
+        "sets": len(both),
+        "of": len(sets),
+        "against": theirs.column,
+        "ours": float(a.mean()),
+        "theirs": float(b.mean()),
+        "difference": float((a - b).mean()),
+        "low": low,
+        "high": high,
+        "drawn": drawn,
+        "record": list(win_tie_loss(a, b)),
+    }
+
+
+def _is_large(set_: Record) -> bool:
+    """Return whether a set is split by time or as it is distributed, or not all of its rows are used."""
+    return any(key in set_ for key in ("start", "train_rows", "rows"))
+
+
+def _figures(method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
+    return np.array([fmean(cell.figures[METRIC] for cell in cells[method.column, set_["label"]]) for set_ in sets])
+
+
+def _resamples(method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
+    """Return the mean of the resampled figures over sets, and within a set over seeds."""
+    by_set = []
+    for set_ in sets:
+        drawn = [cell.resamples[METRIC] for cell in cells[method.column, set_["label"]] if METRIC in cell.resamples]
+        if not drawn:
+            return np.empty(0)
+        by_set.append(np.mean(drawn, axis=0))
+    return np.mean(by_set, axis=0)
+
+
+def judge_difference(claim: Record, rows: Sequence[Record]) -> Json | None:
+    """Judge whether a method is better than another, or at most `margin` worse, by the interval of the difference.
+
+    One of the two is the control.
+    """
+    others = {row["against"]: row for row in rows if row["place"] == claim["group"]}
+    row = others.get(claim["worse"]) or _reversed(others.get(claim["better"]))
+    if row is None or row["low"] is None:
+        return None
+    bound = -claim.get("margin", 0.0)
+    # "Not worse by more than a margin" may lie on it; "better" must exceed 0.
+    holds = row["low"] >= bound if "margin" in claim else row["low"] > 0
+    verdict = (
+        ("confirmed" if holds else "refuted")
+        if holds or row["high"] < bound
+        else ("agrees" if row["difference"] > bound else "disagrees")
+    )
+    return {"verdict": verdict, "difference": row["difference"], "p": None, "detail": describe(row)}
+
+
+def _reversed(row: Record | None) -> Record | None:
+    if row is None or row["low"] is None:
+        return row
+    swapped = {"ours": row["theirs"], "theirs": row["ours"], "difference": -row["difference"]}
+    return {**row, **swapped, "low": -row["high"], "high": -row["low"]}
+
+
+def judge_level(claim: Record, rows: Sequence[Record]) -> Json | None:
+    """Judge whether the mean of the control on a group of sets reaches a level."""
+    row = next((r for r in rows if r["place"] == claim["group"]), None)
+    if row is None or row["sets"] < row["of"]:
+        return None
+    verdict = "confirmed" if row["ours"] >= claim["at_least"] else "refuted"
+    detail = f"{row['ours']:.4f} on {row['sets']} sets, to reach {claim['at_least']:g}"
+    return {"verdict": verdict, "difference": row["ours"] - claim["at_least"], "p": None, "detail": detail}
+
+
+def describe(row: Record) -> str:
+    """Write a difference with its interval."""
+    return (
+        f"{row['ours']:.4f} and {row['theirs']:.4f} on {row['sets']} of {row['of']} sets, 95 % interval "
+        f"{row['low']:+.4f} to {row['high']:+.4f} ({row['drawn']} drawn)"
+    )
