@@ -137,7 +137,7 @@ def read_frame(found: Found) -> Frame:
     layout, path = cast(Parquet, found.source.layout), found.files[0]
     for module in ("pandas", "pyarrow"):
         require(module, path.name)
-    if path.suffix == ".csv":  # of a data set whose columns are known: no code has to be told from a number
+    if path.suffix == ".csv":  # the columns of a data set are known, and none has to be recognised
         import pandas as pd
 
         frame = pd.read_csv(path)

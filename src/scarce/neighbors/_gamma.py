@@ -49,6 +49,7 @@ from scarce.neighbors._search import (
     ClassIndex,
     TransformedIndex,
     best_gammas,
+    class_ratio,
     kth_distance_of_some,
     lazy_f_threshold,
     merge_by_class,
