@@ -39,7 +39,7 @@ class Decile:
 
 @dataclass(frozen=True)
 class Inside:
-    """What a validator asks of a model.
+    """The answers to a validator's questions about a model.
 
     Attributes
     ----------

@@ -133,13 +133,18 @@ def read(found: Found) -> Table:
 
 
 def read_frame(found: Found) -> Frame:
-    """Read a Parquet file into a pandas frame, and refuse one that lacks a column."""
+    """Read a Parquet or CSV file into a pandas frame, and refuse one that lacks a column."""
     layout, path = cast(Parquet, found.source.layout), found.files[0]
     for module in ("pandas", "pyarrow"):
         require(module, path.name)
-    from scarce.tables import read_typed_frame  # which imports pandas
+    if path.suffix == ".csv":  # the columns of a data set are known, and none has to be recognised
+        import pandas as pd
 
-    frame = read_typed_frame(path)
+        frame = pd.read_csv(path)
+    else:
+        from scarce.tables import read_typed_frame  # which imports pandas
+
+        frame = read_typed_frame(path)
     wanted = (layout.label, *layout.features, *layout.extras.values())
     missing = [column for column in dict.fromkeys(wanted) if column not in frame]
     if missing:

@@ -49,6 +49,7 @@ from scarce.neighbors._search import (
     ClassIndex,
     TransformedIndex,
     best_gammas,
+    class_ratio,
     kth_distance_of_some,
     lazy_f_threshold,
     merge_by_class,
@@ -302,7 +303,7 @@ class GammaKNN(RareEventClassifier):
         if self.gamma is not None:
             sizes = self.index_.class_sizes
             by_ratio = self.gamma == "class_ratio"
-            return self._threshold_of(_class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
+            return self._threshold_of(class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
         if self.metric_transform is not None or self._splits_are_given or self.algorithm == "ivf":
             honest = self._compute_honest_scores(X, y, sample_weight)
             return FBeta(1).best_threshold(honest, y, sample_weight, between=self._threshold_range).threshold
@@ -359,7 +360,7 @@ class GammaKNN(RareEventClassifier):
             splits = None if self._metadata.groups is None else self._splits_to_learn(y)
             self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
         elif self.gamma == "class_ratio":
-            self._gammas = _class_ratio(sizes, self.n_features_in_)
+            self._gammas = class_ratio(sizes, self.n_features_in_)
         else:
             self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
 
@@ -390,19 +391,11 @@ class GammaKNN(RareEventClassifier):
     def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> Keywords:
         """Return the effects of the features, given the rows that decided; nothing where these cannot be known."""
         power = additive_power(self.metric, self.p)
-        if power is None:
+        # A learned metric leaves no features to name.
+        if power is None or (self.metric_transform is not None and self._transformed):
             return {}
-        to_positive = self._parts(1, differences(self.index_, X, positive), power)
-        to_negative = self._parts(0, differences(self.index_, X, negative), power)
-        if to_positive is None or to_negative is None:
-            return {}
+        to_positive, to_negative = (np.abs(differences(self.index_, X, rows)) ** power for rows in (positive, negative))
         return ratio_effects(score, to_positive, to_negative, power)
-
-    def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray | None:
-        """Return the part of each feature in powers of distances; None where a transform leaves no features to name."""
-        if self.metric_transform is not None and code in self._transformed:
-            return None
-        return np.abs(difference) ** power
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
@@ -424,8 +417,3 @@ class GammaKNN(RareEventClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._multi_class and self.metric_transform is None
         return tags
-
-
-def _class_ratio(sizes: IntArray, n_features: int) -> FloatArray:
-    """Return the fixed γ of each class: relative to the negative class of two, to the largest of more."""
-    return (sizes / (sizes[0] if len(sizes) == 2 else sizes.max())) ** (1 / n_features)

@@ -84,3 +84,8 @@ def best_gammas(
                 best, improved = value, True
                 gamma[code] = gamma_max if np.isinf(high) else (high + low) / 2
     return gamma
+
+
+def class_ratio(sizes: IntArray, n_features: int) -> FloatArray:
+    """Return the fixed γ of each class: relative to the negative class of two, to the largest of more."""
+    return (sizes / (sizes[0] if len(sizes) == 2 else sizes.max())) ** (1 / n_features)
