@@ -204,9 +204,8 @@ class GammaKNN(RareEventClassifier):
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         if self.gamma is not None and self.threshold != "default":
-            raise ValueError(
-                f"gamma={self.gamma!r} and threshold={self.threshold!r} both fix the threshold. Give one of them."
-            )
+            given = f"gamma={self.gamma!r} and threshold={self.threshold!r}"
+            raise ValueError(f"{given} both fix the threshold. Give one of them.")
         k = voters(self.n_neighbors, len(X))
         plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
         self.recall_ = plain.recall_
@@ -391,11 +390,17 @@ class GammaKNN(RareEventClassifier):
     def _shares(self, X: NDArray, negative: IntArray, positive: IntArray, score: FloatArray) -> Keywords:
         """Return the effects of the features, given the rows that decided; nothing where these cannot be known."""
         power = additive_power(self.metric, self.p)
-        # A learned metric leaves no features to name.
-        if power is None or (self.metric_transform is not None and self._transformed):
+        if power is None:
             return {}
-        to_positive, to_negative = (np.abs(differences(self.index_, X, rows)) ** power for rows in (positive, negative))
-        return ratio_effects(score, to_positive, to_negative, power)
+        found = ((1, positive), (0, negative))
+        parts = [self._parts(code, differences(self.index_, X, rows), power) for code, rows in found]
+        return {} if parts[0] is None or parts[1] is None else ratio_effects(score, parts[0], parts[1], power)
+
+    def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray | None:
+        """Return the part of each feature in powers of distances; None where a transform leaves no features to name."""
+        if self.metric_transform is not None and code in self._transformed:
+            return None
+        return np.abs(difference) ** power
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
