@@ -131,9 +131,9 @@ def test_bad_input(rows, monkeypatch):
 
 
 @pytest.mark.parametrize("threshold", ["default", "f1"])
-def test_threshold_is_that_of_all_honest_scores(rows, threshold):
+def test_threshold_is_that_of_all_honest_scores(threshold):
     """Approximate distances among fewer rows are no bounds on those among all."""
-    X, y, *_ = rows
-    model = GammaKNN(threshold=threshold, algorithm="ivf", recall=0.5).fit(X, y)
+    X, y = make_classification(12_000, 20, n_informative=11, weights=[0.8], flip_y=0.1, random_state=0)
+    model = GammaKNN(threshold=threshold, algorithm="ivf", recall=0.1, calibration=None).fit(X, y)
     between = model._threshold_range if threshold == "default" else (-np.inf, np.inf)
     assert model.threshold_ == FBeta(1).best_threshold(model.honest_scores(X, y), y, between=between).threshold
