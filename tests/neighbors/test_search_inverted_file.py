@@ -14,6 +14,7 @@ import scarce
 from scarce.neighbors import ClassIndex, ClassWeightedKNN, DistanceWeightedKNN, DuplicatedKNN, GammaKNN
 from scarce.neighbors._search.inverted_file import InvertedFile, choose_probes, make_cells
 from scarce.neighbors._search.nearest_tiles import NearestTiles
+from scarce.objectives import FBeta
 from tests import naive
 
 pytest.importorskip("faiss")
@@ -127,3 +128,12 @@ def test_bad_input(rows, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r'needs faiss-cpu, which is not installed: pip install "scarce\[ann\]"'):
         GammaKNN(algorithm="ivf").fit(X, y)
+
+
+@pytest.mark.parametrize("threshold", ["default", "f1"])
+def test_threshold_is_that_of_all_honest_scores(threshold):
+    """Approximate distances among fewer rows are no bounds on those among all."""
+    X, y = make_classification(12_000, 20, n_informative=11, weights=[0.8], flip_y=0.1, random_state=0)
+    model = GammaKNN(threshold=threshold, algorithm="ivf", recall=0.1, calibration=None).fit(X, y)
+    between = model._threshold_range if threshold == "default" else (-np.inf, np.inf)
+    assert model.threshold_ == FBeta(1).best_threshold(model.honest_scores(X, y), y, between=between).threshold

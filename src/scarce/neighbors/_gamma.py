@@ -311,8 +311,8 @@ class GammaKNN(RareEventClassifier):
     def _best_threshold(
         self, objective: Objective, X: NDArray, y: IntArray, sample_weight: FloatArray | None, **columns: Any
     ) -> float:
-        given = any(column is not None for column in columns.values())
-        if type(objective) is not FBeta or given or not self._leaves_one_out or self._splits_are_given:
+        bounded = self._leaves_one_out and not self._splits_are_given and self.algorithm != "ivf"
+        if not bounded or type(objective) is not FBeta or any(column is not None for column in columns.values()):
             return super()._best_threshold(objective, X, y, sample_weight, **columns)
         return self._best_f(objective.beta, X, y, sample_weight, (-np.inf, np.inf))
 
