@@ -98,8 +98,13 @@ def look_inside(
     segments = by_segment(task.X.iloc[rows], columns, units.truth, queued)
     found, positives = int(units.truth[queued].sum()), int(units.truth.sum())
     recall = found / positives if positives else 0.0
-    _, test = folds.splits[-1]
-    importance = column_importance(winner.models[-1].score_samples, task.X.iloc[test], task.y[test], seed=task.seed)
+    # The latest part that has positives, without which there is no average precision to lose.
+    model, test = next(
+        (model, test)
+        for model, (_, test) in reversed(list(zip(winner.models, folds.splits, strict=True)))
+        if task.y[test].any()
+    )
+    importance = column_importance(model.score_samples, task.X.iloc[test], task.y[test], seed=task.seed)
     drawn = [i.column for i in importance[:_DRAWN_COLUMNS]]
     return Inside(
         periods=[] if times is None else _periods(times.iloc[rows], units.block, units.truth, queued),

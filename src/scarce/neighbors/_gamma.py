@@ -292,17 +292,14 @@ class GammaKNN(RareEventClassifier):
         order = np.lexsort((y, *X.T[::-1]))
         for learn, score in self._folds(fewest).split(order, y[order]):
             rows = order[score]
-            index = TransformedIndex(
-                self._plain, self._learn_metric(X[order[learn]], y[order[learn]]), self._transformed
-            )
-            scores[rows] = self._ratio(index, X[rows], rows)
+            learned = self._learn_metric(X[order[learn]], y[order[learn]])
+            scores[rows] = self._ratio(TransformedIndex(self._plain, learned, self._transformed), X[rows], rows)
         return scores
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         if self.gamma is not None:
-            sizes = self.index_.class_sizes
-            by_ratio = self.gamma == "class_ratio"
-            return self._threshold_of(class_ratio(sizes, self.n_features_in_)[1] if by_ratio else self.gamma)
+            ratio = class_ratio(self.index_.class_sizes, self.n_features_in_)[1]
+            return self._threshold_of(ratio if self.gamma == "class_ratio" else self.gamma)
         if self.metric_transform is not None or self._splits_are_given or self.algorithm == "ivf":
             honest = self._compute_honest_scores(X, y, sample_weight)
             return FBeta(1).best_threshold(honest, y, sample_weight, between=self._threshold_range).threshold
@@ -398,9 +395,8 @@ class GammaKNN(RareEventClassifier):
 
     def _parts(self, code: int, difference: FloatArray, power: int) -> FloatArray | None:
         """Return the part of each feature in powers of distances; None where a transform leaves no features to name."""
-        if self.metric_transform is not None and code in self._transformed:
-            return None
-        return np.abs(difference) ** power
+        hidden = self.metric_transform is not None and code in self._transformed
+        return None if hidden else np.abs(difference) ** power
 
     @classmethod
     def _examples(cls) -> Iterator[Self]:
