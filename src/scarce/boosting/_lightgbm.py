@@ -118,11 +118,12 @@ class BoostedClassifier(RareEventClassifier):
         self.model_ = "" if booster is None else booster.model_to_string()
         self.start_ = float(start)
         self.__dict__.pop("_booster", None)
+        self.booster_  # noqa: B018 - read back now, so that no prediction changes the fitted model
 
     @property
     def booster_(self) -> Booster:
         """The trees, as a LightGBM booster; None if no feature could be split."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         if not self.model_:
             return None
         if "_booster" not in self.__dict__:
