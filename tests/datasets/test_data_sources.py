@@ -17,8 +17,8 @@ from sklearn.utils import Bunch
 
 from scarce import datasets
 from scarce.datasets import DatasetUnavailable, _catalogue, _sources, fetch, info, load
-from scarce.datasets._parse import Layout, LibSVM
 from scarce.datasets._records import Record, Source, Wheel
+from scarce.tables.layouts import Layout, LibSVM
 
 ROWS = "1,2,pos\n3,4,neg\n5,6,neg\n"
 

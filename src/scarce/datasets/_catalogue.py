@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 
 from scarce._errors import UserError
+from scarce.tables.layouts import Layout, LibSVM
 
 from ._handbook import HANDBOOK
 from ._ieee_cis import IEEE_CIS
 from ._keel_counts import KEEL_COUNTS
-from ._parse import Layout, LibSVM
 from ._records import Record, Source, Wheel
 
 CREDITCARD = Wheel(

@@ -11,8 +11,8 @@ import numpy as np
 from scarce._moments import Duration, length_of, moments_of
 from scarce._typing import Frame, IntArray
 from scarce.model_selection import DelayedTimeSplit
+from scarce.tables.layouts import Parquet
 
-from ._parse import Parquet
 from ._records import Record, Source
 
 __all__ = ["HANDBOOK", "handbook_split"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._parse import Parquet
+from scarce.tables.layouts import Parquet
+
 from ._records import Record, Source
 
 __all__ = ["IEEE_CIS"]

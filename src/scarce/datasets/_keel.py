@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scarce._typing import FloatArray
+from scarce.tables.layouts import Layout, parse_text
 
 from ._catalogue import get_record
-from ._parse import Layout, parse_text
 from ._records import Record
 from ._sources import DatasetUnavailable
 

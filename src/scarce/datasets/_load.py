@@ -14,9 +14,9 @@ from sklearn.utils import Bunch
 
 from scarce._messages import listed
 from scarce._typing import FloatArray
+from scarce.tables.layouts import Parquet, parse_frame
 
 from ._catalogue import CATALOGUE, get_record
-from ._parse import Parquet, parse_frame
 from ._records import Record
 from ._sources import Found, find, obtain, read, read_frame, ways
 

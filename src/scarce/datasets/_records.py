@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ._parse import Layout, LibSVM, Parquet
+from scarce.tables.layouts import Layout, LibSVM, Parquet
 
 
 @dataclass(frozen=True, slots=True)

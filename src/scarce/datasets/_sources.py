@@ -23,8 +23,8 @@ from scarce._errors import UserError
 from scarce._extras import require
 from scarce._files import sha256
 from scarce._typing import Frame
+from scarce.tables.layouts import LibSVM, Parquet, ParsedFile, parse_frame, parse_libsvm, parse_text
 
-from ._parse import LibSVM, Parquet, Table, parse_frame, parse_libsvm, parse_text
 from ._records import Record, Source, Wheel
 
 
@@ -114,12 +114,12 @@ def obtain(record: Record, path: str | os.PathLike[str] | None = None) -> Found:
     raise DatasetUnavailable(_all_ways(record, failures))
 
 
-def read(found: Found) -> Table:
+def read(found: Found) -> ParsedFile:
     """Read a set that was found."""
     source = found.source
     if source.kind == "scikit-learn":
         bunch = getattr(sklearn.datasets, source.members[0])()
-        return Table(bunch.data, [str(name) for name in bunch.feature_names], bunch.target.astype(str))
+        return ParsedFile(bunch.data, [str(name) for name in bunch.feature_names], bunch.target.astype(str))
     if source.kind == "openml" and not found.files:
         return _read_openml(source)
     if isinstance(source.layout, Parquet):
@@ -233,7 +233,7 @@ def _openml_folder() -> Path:
     return cache_folder() / "openml"
 
 
-def _read_openml(source: Source) -> Table:
+def _read_openml(source: Source) -> ParsedFile:
     bunch = sklearn.datasets.fetch_openml(
         data_id=int(source.members[0]), as_frame=False, data_home=str(_openml_folder()), n_retries=1
     )
@@ -241,7 +241,7 @@ def _read_openml(source: Source) -> Table:
     # Whether Time is served depends on OpenML's own marks, so it is left out in any case.
     keep = [j for j, name in enumerate(names) if name != "Time"]
     data = np.asarray(bunch.data, dtype=np.float64)[:, keep]
-    return Table(data, [names[j] for j in keep], np.char.strip(np.asarray(bunch.target, dtype=str), "'"))
+    return ParsedFile(data, [names[j] for j in keep], np.char.strip(np.asarray(bunch.target, dtype=str), "'"))
 
 
 def _wanted(record: Record, joint: str) -> str:

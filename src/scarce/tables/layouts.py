@@ -15,7 +15,7 @@ from scarce._typing import FloatArray, Frame, Keywords
 MISSING_MARKS = ("", "?", "<null>", "NA")
 
 
-class Table(NamedTuple):
+class ParsedFile(NamedTuple):
     """A parsed file: the features as numbers, their names, and the label of each row as text."""
 
     data: FloatArray
@@ -87,7 +87,7 @@ class Parquet:
     extras: Mapping[str, str]
 
 
-def parse_text(lines: Iterable[str], layout: Layout) -> Table:
+def parse_text(lines: Iterable[str], layout: Layout) -> ParsedFile:
     """Read a text file.
 
     A column in which every cell is a number, or a mark for a missing one (an empty cell, ``?``, ``<null>``,
@@ -103,7 +103,7 @@ def parse_text(lines: Iterable[str], layout: Layout) -> Table:
 
     Returns
     -------
-    Table
+    ParsedFile
         Numbers, names and labels.
     """
     head, rows = _split_header(lines, layout)
@@ -124,23 +124,23 @@ def parse_text(lines: Iterable[str], layout: Layout) -> Table:
     if layout.constant_at is not None:
         data = np.insert(data, layout.constant_at, 0.0, axis=1)
         names.insert(layout.constant_at, "constant")
-    return Table(np.ascontiguousarray(data), names, labels)
+    return ParsedFile(np.ascontiguousarray(data), names, labels)
 
 
-def parse_libsvm(streams: Sequence[BinaryIO], layout: LibSVM) -> Table:
+def parse_libsvm(streams: Sequence[BinaryIO], layout: LibSVM) -> ParsedFile:
     """Read files in LIBSVM's sparse format, one after the other, into one dense table."""
     # The files of one set may disagree on whether features are counted from 0 or from 1, so each is read alone.
     parts = [load_svmlight_file(stream, n_features=layout.n_features, zero_based="auto") for stream in streams]
     data = np.vstack([part[0].toarray() for part in parts])
     labels = np.char.mod("%g", np.concatenate([part[1] for part in parts]))
-    return Table(data, [f"x{j}" for j in range(layout.n_features)], labels)
+    return ParsedFile(data, [f"x{j}" for j in range(layout.n_features)], labels)
 
 
-def parse_frame(frame: Frame, layout: Parquet) -> Table:
+def parse_frame(frame: Frame, layout: Parquet) -> ParsedFile:
     """Take features and label from the pandas frame of a Parquet file."""
     data = np.ascontiguousarray(frame[list(layout.features)].to_numpy(np.float64))
     labels = frame[layout.label].to_numpy(np.int64).astype(np.str_)
-    return Table(data, list(layout.features), labels)
+    return ParsedFile(data, list(layout.features), labels)
 
 
 def _cells(rows: list[str], layout: Layout, columns: list[int] | None = None) -> NDArray[np.str_]:

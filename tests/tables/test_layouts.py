@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.datasets._parse import Layout, LibSVM, parse_libsvm, parse_text
+from scarce.tables.layouts import Layout, LibSVM, parse_libsvm, parse_text
 from tests import naive
 
 KEEL_FILE = """@relation tiny
