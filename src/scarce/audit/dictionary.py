@@ -33,7 +33,8 @@ class ColumnEntry:
     kind : str
         What its cells are read as; empty to recognise it from the cells.
     hidden : bool
-        Whether to keep its values out of queue, report and evidence. It is learned from all the same.
+        Whether to keep its values out of the cases of the report. It is learned from all the same, and a reason in the
+        queue can still name it.
     sensitive : bool
         Whether figures are compared between its values, so that nobody is treated worse unnoticed.
     """

@@ -45,7 +45,6 @@ def column_importance(
     y: IntArray,
     *,
     seed: int = 0,
-    progress: Callable[[str], None] = lambda column: None,
 ) -> list[Importance]:
     """Return the importance of each column on rows that the model has not seen, the greatest first.
 
@@ -59,8 +58,6 @@ def column_importance(
         Tested rows and their outcomes.
     seed : int
         For the exchange.
-    progress : callable
-        Called with the name of each column.
     """
     rng = np.random.default_rng(seed)
     positives, negatives = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
@@ -77,7 +74,6 @@ def column_importance(
     drawn = [rng.choice(len(rows), len(rows), p=weight / weight.sum()) for _ in range(_REPEATS)]
     found = []
     for name in X.columns:
-        progress(str(name))
         losses = [
             whole
             - quality(sample.assign(**{str(name): sample[name].to_numpy()[other]}).astype(sample.dtypes.to_dict()))

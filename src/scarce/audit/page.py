@@ -51,7 +51,7 @@ def inside_data(result: Audit) -> Json:
         "periods": [_segment(segment) for segment in inside.periods],
         "segments": [_segment(segment) for segment in inside.segments],
         "weak": [_segment(segment) for segment in inside.weak],
-        "sensitive": [_segment(segment) for segment in inside.segments if names[segment.column].sensitive],
+        "sensitive": [_segment(segment) for segment in inside.segments if segment.column in names.sensitive],
         "deciles": [asdict(decile) for decile in inside.deciles],
         "importance": [
             {**asdict(importance), "title": names.title(importance.column)} for importance in inside.importance

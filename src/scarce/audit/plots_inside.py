@@ -1,4 +1,4 @@
-"""Drawings of a model's inside: calibration, periods, shift, importance and dependence."""
+"""Drawings of a model's inside: calibration, periods, importance and dependence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scarce._typing import Json
 
 from .plots import ACCENT, INK, MUTED, PAGE_STYLE, on_page
 
-__all__ = ["calibration", "dependence", "importance", "periods", "shift"]
+__all__ = ["calibration", "dependence", "importance", "periods"]
 
 
 def calibration(deciles: Sequence[Json]) -> str:
@@ -66,18 +66,6 @@ def periods(segments: Sequence[Json]) -> str:
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         figure.legend(loc="outside lower center", ncols=2)
         return on_page(figure, "Precision and recall within the budget by period")
-
-
-def shift(edges: Sequence[float], known: Sequence[float], new: Sequence[float]) -> str:
-    """Draw how often scores occur among rows of known outcome and among the rows to rank."""
-    with mpl.rc_context(PAGE_STYLE):
-        figure = Figure(figsize=(5.2, 3.2), layout="constrained")
-        axis = figure.subplots()
-        axis.stairs(known, edges, color=MUTED, lw=1.6, label="rows of known outcome")
-        axis.stairs(new, edges, color=ACCENT, lw=2, label="rows to rank")
-        axis.set(xlabel="score", ylabel="share of rows", yscale="log")
-        figure.legend(loc="outside lower center", ncols=2)
-        return on_page(figure, "Scores of known rows and of rows to rank")
 
 
 def importance(columns: Sequence[Json]) -> str:
