@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -38,14 +39,14 @@ def boost(data: TreeData, n_trees: int, max_features: int, seed: int) -> Boosted
     """Return trees for the log-odds of the class, grown on the rows with a positive weight by the log-loss."""
     weight, positive = data.stats[:, 0], data.stats[:, 1]
     rule = Rule(CRITERIA["newton"], _DEPTH, _MIN_SAMPLES_LEAF, max_features, 0.0, False)
-    total = float(weight.sum())
-    start = float(log_ratio(positive.sum(), (weight - positive).sum()))
+    # Sums that are exact do not depend on the order of the rows.
+    total = fsum(weight)
+    start = float(log_ratio(fsum(positive), fsum(weight - positive)))
     log_odds = np.full(len(weight), start)
     trees = []
     for tree_seed in np.random.default_rng(seed).integers(2**32, size=n_trees):
         chance = expit(log_odds)
         curvature_and_slope = np.column_stack((weight * chance * (1 - chance), positive - weight * chance))
-        # Sums that are exact do not depend on the order of the rows.
         stats, unit = in_units(curvature_and_slope, total)
         added = _ADDED_CURVATURE / unit
         graph = grow_tree(data.columns, data.order, stats, rule, parameter=added, seed=tree_seed)
