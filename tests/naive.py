@@ -360,14 +360,52 @@ def confident_votes(X, y, query, weight, k, by_distance):
     return sums
 
 
-def confident_score(X, y, query, log_weight, k, by_distance, skip):
+def log_density_without(density, taken, row):
+    """The log-density of a row in its class without another of its rows, from sums of weighted squares."""
+
+    def part(c, share, mean, variance):
+        return np.log(share[c]) - 0.5 * sum(
+            np.log(2 * np.pi * v) + (x - m) ** 2 / v for x, m, v in zip(row, mean[c], variance[c], strict=True)
+        )
+
+    m, reg = len(row), 1e-3
+    if density.n_components == 0:
+        n = density.n_rows
+        mean = [[(n * density.means[0][f] - taken[f]) / (n - 1) for f in range(m)]]
+        total = np.mean(density.variances[0] - reg) * max(1, density.n_pooled)
+        # The sum of squares about the mean: that of all less that of the others.
+        total -= np.mean([(n / (n - 1)) * (taken[f] - density.means[0][f]) ** 2 for f in range(m)])
+        return part(0, [1.0], mean, [[max(total, 0) / max(1, density.n_pooled - 1) + reg] * m])
+    codes = range(density.n_components)
+    heights = []
+    for c in codes:
+        squares = zip(taken, density.means[c], density.variances[c], strict=True)
+        heights.append(np.log(density.rows[c]) - 0.5 * sum(np.log(v) + (x - mu) ** 2 / v for x, mu, v in squares))
+    size, mean, variance = [], [], []
+    for c in codes:
+        share = np.exp(heights[c] - np.logaddexp.reduce(heights))
+        left = density.rows[c] - share
+        if left <= 1e-6:
+            size.append(0.0)
+            mean.append([0.0] * m)
+            variance.append([1.0] * m)
+            continue
+        mu, v = density.means[c], density.variances[c] - reg
+        size.append(left)
+        mean.append([(density.rows[c] * mu[f] - share * taken[f]) / left for f in range(m)])
+        squares = [density.rows[c] * (v[f] + mu[f] ** 2) - share * taken[f] ** 2 for f in range(m)]
+        variance.append([max(squares[f] / left - mean[c][f] ** 2, 0.0) + reg for f in range(m)])
+    share = [one / sum(size) for one in size]
+    return np.logaddexp.reduce([part(c, share, mean, variance) for c in codes if share[c] > 0])
+
+
+def confident_score(X, y, query, log_weight, k, by_distance, skip, lightest):
     """The logarithm of the ratio of the votes, in logarithms throughout; a class without a vote has less than any."""
     near = weighted_neighbors(X, query, np.ones(len(X)), len(X), skip)
     last = near[k - 1][0]
     voters = [(log_weight[j] + by_distance * np.log(last / d), y[j]) for d, j in near[:k]]
     if by_distance and near[0][0] == 1e-300:
         voters = [(log_weight[j], y[j]) for d, j in near[:k] if d == 1e-300]
-    lightest = min(log_weight[j] for _, j in near)
     side = []
     for code in (0, 1):
         votes = [vote for vote, own in voters if own == code]
@@ -666,3 +704,16 @@ def best_f_of_two_gammas(rival, real, synthetic, y, weight, real_max, synthetic_
             whole = tp + fp + beta**2 * sum(w for w, truth in zip(weight, y, strict=True) if truth == 1)
             best = max(best, (1 + beta**2) * tp / whole if whole else 0.0)
     return best
+
+
+def gamma_errors(X, y, gamma, n_positive, n_negative):
+    """The mean chance of a positive row to be missed and of a negative one to be found, by Propositions 1 and 2."""
+    found = []
+    for label, scale, m in ((1, 1 / gamma, n_positive), (0, gamma, n_negative)):
+        chances = []
+        for i in [i for i in range(len(X)) if y[i] == label]:
+            nearest = min(math.dist(X[i], X[j]) for j in range(len(X)) if y[j] != label)
+            same = [math.dist(X[i], X[j]) for j in range(len(X)) if y[j] == label and j != i]
+            chances.append((1 - sum(d < scale * nearest for d in same) / len(same)) ** m)
+        found.append(sum(chances) / len(chances))
+    return found

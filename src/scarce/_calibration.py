@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,21 @@ class Calibrator(NamedTuple):
             # Rounding must not lift a point between two knots above the next.
             curve = np.clip(low + share * (high - low), low, high)
         return expit(curve + _LEAST_SLOPE * (place - inside))
+
+    def of_one(self, score: float) -> float:
+        """Return the same for a single score, without arrays, which take longer than the arithmetic."""
+        most = sys.float_info.max
+        place = min(max(min(max(score - self.middle, -most), most) / self.spread, -most), most)
+        place = place / (1 + abs(place) / _FARTHEST)
+        knots = self.knots
+        inside = min(max(place, float(knots[0])), float(knots[-1]))
+        curve = float(self.log_odds[0])
+        if len(knots) > 1:
+            after = min(max(int(knots.searchsorted(inside, side="right")), 1), len(knots) - 1)
+            low, high = float(self.log_odds[after - 1]), float(self.log_odds[after])
+            share = (inside - float(knots[after - 1])) / float(knots[after] - knots[after - 1])
+            curve = min(max(low + share * (high - low), low), high)
+        return float(expit(curve + _LEAST_SLOPE * (place - inside)))
 
 
 def fit_calibrator(score: FloatArray, y: IntArray, weight: FloatArray | None = None) -> Calibrator:

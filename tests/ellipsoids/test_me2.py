@@ -21,6 +21,19 @@ def rows():
 # The rule and the score
 
 
+@given(table=tables(2), n_local=st.integers(1, 12), mu=st.sampled_from([0.1, 0.9]))
+def test_the_ellipsoids_around_a_row_are_those_within_which_it_lies(table, n_local, mu):
+    X, y = table
+    model = ME2(n_local, mu=mu, tune=None, pos_label=1).fit(X, y)
+    queries = np.vstack((X, X[:4] + 0.37)).astype(np.float64)
+    for x, found in zip(queries, model.ellipsoids_around(queries), strict=True):
+        for place, row in enumerate(model.center_rows_):
+            squared = (x - X[row]) @ model.metric(place) @ (x - X[row])
+            # On the surface, either answer will do.
+            if abs(squared - model.radii_[place]) > 1e-7 * (1 + squared):
+                assert (row in found) == (squared < model.radii_[place])
+
+
 @given(
     table=tables(2),
     n_local=st.integers(1, 12),

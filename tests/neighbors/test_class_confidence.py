@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import StratifiedKFold
 
 from scarce.neighbors import ClassConfidenceKNN
-from scarce.neighbors._class_confidence import _log_densities
+from scarce.neighbors._class_densities import ClassDensities
 from tests import naive
 from tests.small_tables import tables
 
@@ -23,7 +22,7 @@ QUIET = pytest.mark.filterwarnings("ignore:n_neighbors=")
 def test_predictions_are_those_of_the_vote(weights, table, k):
     X, y = table
     two = y.max() == 1
-    model = ClassConfidenceKNN(k, weights=weights, pos_label=1 if two else None).fit(X, y)
+    model = ClassConfidenceKNN(k, weights=weights, calibration=None, pos_label=1 if two else None).fit(X, y)
     predicted = model.predict(X)
     share = model.predict_proba(X)
     for i in range(len(X)):
@@ -80,9 +79,9 @@ def test_a_class_without_a_neighbour_never_wins(table, k, weights):
 
 @QUIET
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(table=tables(2), k=st.integers(1, 6))
-def test_honest_scores_are_those_among_all_others_with_densities_of_other_folds(weights, table, k):
+def test_honest_scores_are_those_among_all_others_with_the_own_class_without_the_row(weights, table, k):
     X, y = table
     model = ClassConfidenceKNN(k, weights=weights, pos_label=1)
     if np.bincount(y).min() < 2:
@@ -90,16 +89,59 @@ def test_honest_scores_are_those_among_all_others_with_densities_of_other_folds(
             model.honest_scores(X, y)
         return
     found = model.honest_scores(X, y)
-    # Rows in the order of their values are dealt into folds.
-    by_value = sorted(range(len(X)), key=lambda i: (*X[i], y[i]))
-    folds = StratifiedKFold(min(5, np.bincount(y).min()), shuffle=True, random_state=0)
-    for learn, score in folds.split(X, y[by_value]):
-        learned = sorted(by_value[i] for i in learn)
-        log_weight, _ = _log_densities(X.astype(float), y, np.array(learned))
-        for i in (by_value[a] for a in score):
-            assert i not in learned
-            expected = naive.confident_score(X, y, X[i], log_weight, min(k, len(X) - 1), weights == "distance", i)
-            assert found[i] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    model.fit(X, y)
+    scaled = model._densities.scale(X.astype(float))
+    for i in range(len(X)):
+        log_weight = model.log_weights_.copy()
+        lightest = np.delete(log_weight, i).min()
+        for j in np.flatnonzero(y == y[i]):
+            if j != i:
+                density = model._densities.classes[y[i]]
+                log_weight[j] = naive.log_density_without(density, scaled[i], scaled[j]) - model._heaviest
+        k_of_others = min(k, len(X) - 1)
+        expected = naive.confident_score(X, y, X[i], log_weight, k_of_others, weights == "distance", i, lightest)
+        assert found[i] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 4, 9])
+def test_one_gaussian_without_a_row_is_what_the_other_rows_give(size):
+    rng = np.random.default_rng(size)
+    X, y = rng.normal(size=(60, 3)) * [1, 2, 3], np.repeat([0, 1], [60 - size, size])
+    densities = ClassDensities().fit(X, y)
+    assert densities.classes[1].n_components == (0 if size < 5 else 1)
+    scaled, others = densities.scale(X), np.arange(60) != 59
+    found = densities.classes[1].log_density_without(scaled[59:], scaled[None, 60 - size : 59])[0]
+
+    mine = scaled[60 - size : 59]
+    if size < 5:
+        within = [scaled[: 60 - size] - scaled[: 60 - size].mean(axis=0), mine - mine.mean(axis=0)]
+        variance = np.mean((np.concatenate(within) ** 2).sum(axis=0) / (others.sum() - 2)) + 1e-3
+        expected = multivariate_normal(mine.mean(axis=0), variance * np.eye(3)).logpdf(mine)
+    else:
+        expected = GaussianMixture(1, covariance_type="diag", reg_covar=1e-3).fit(mine).score_samples(mine)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_component_that_one_row_makes_goes_with_it():
+    X = np.r_[np.random.default_rng(0).normal(size=(30, 1)), [[40.0]], [[5.0], [6.0]]]
+    y = np.repeat([0, 1], [31, 2])
+    densities = ClassDensities().fit(X, y)
+    scaled = densities.scale(X)
+    found = densities.classes[0].log_density_without(scaled[30:31], scaled[None, :30])[0]
+    with_it = densities.classes[0].log_density(scaled[:30])
+    assert densities.classes[0].n_components > 1
+    np.testing.assert_allclose(found - with_it, np.log(31 / 30), atol=1e-6)
+
+
+def test_honest_scores_are_on_the_scale_of_scores_of_new_rows():
+    # Neighbours in the fold of a row used to have densities learned without them, which are lower in a rare class.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [540, 60])
+    X = rng.normal(size=(1200, 6)) + np.tile(y, 2)[:, None]
+    honest = ClassConfidenceKNN().honest_scores(X[:600], y)
+    new = ClassConfidenceKNN().fit(X[:600], y).score_samples(X[600:])
+    for code in (0, 1):
+        assert abs(np.median(honest[y == code]) - np.median(new[y == code])) < 0.5
 
 
 def test_honest_scores_do_not_depend_on_the_order():
@@ -112,10 +154,15 @@ def test_honest_scores_do_not_depend_on_the_order():
 # Densities
 
 
+def learned(X, y):
+    densities = ClassDensities().fit(X, y)
+    return densities.log_density(X, y), [density.n_components for density in densities.classes]
+
+
 def test_large_classes_have_the_mixture_of_lowest_bic():
     X, y = make_blobs([300, 80], 2, centers=np.array([[0.0, 0.0], [3.0, 3.0]]), random_state=0)
     X[:150] += [8, 0]
-    log_density, components = _log_densities(X, y, np.arange(len(X)))
+    log_density, components = learned(X, y)
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     assert components[0] > 1
     for code in (0, 1):
@@ -130,7 +177,7 @@ def test_large_classes_have_the_mixture_of_lowest_bic():
 def test_small_classes_have_one_round_gaussian_of_the_pooled_variance():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(44, 3)) * [1, 5, 0.2], np.r_[np.zeros(40, int), np.ones(4, int)]
-    log_density, components = _log_densities(X, y, np.arange(len(X)))
+    log_density, components = learned(X, y)
     assert components[1] == 0
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     within = np.r_[scaled[:40] - scaled[:40].mean(axis=0), scaled[40:] - scaled[40:].mean(axis=0)]
@@ -143,7 +190,7 @@ def test_at_least_five_rows_for_each_component():
     X, y = make_blobs([9, 14], 2, centers=np.array([[0.0, 0], [50.0, 50]]), random_state=0)
     X[:4] += 1000
     X[9:12] -= 2000
-    _, components = _log_densities(X, y, np.arange(len(X)))
+    _, components = learned(X, y)
     assert components[0] == 1
     assert components[1] <= 2
 
@@ -151,7 +198,7 @@ def test_at_least_five_rows_for_each_component():
 def test_weights_keep_the_classes_comparable():
     X, y = make_classification(300, 4, weights=[0.8], random_state=0)
     model = ClassConfidenceKNN().fit(X, y)
-    log_density, _ = _log_densities(X, y, np.arange(len(X)))
+    log_density, _ = learned(X, y)
     np.testing.assert_allclose(np.diff(model.log_weights_), np.diff(log_density))
     tempered = ClassConfidenceKNN(temper=True).fit(X, y)
     np.testing.assert_allclose(tempered.log_weights_, model.log_weights_ / 4)

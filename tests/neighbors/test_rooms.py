@@ -19,10 +19,19 @@ def test_a_method_has_a_file_of_its_own(name):
     assert Path(module.__file__).parent == ROOT
 
 
-def test_every_other_file_is_a_base():
+def test_every_other_file_is_a_base_or_the_theory():
     of_methods = {getattr(neighbors, name).__module__.split(".")[-1] for name in METHODS}
     others = {file.stem for file in ROOT.glob("*.py")} - of_methods
-    assert others == {"__init__", "_base", "_fixed_radius", "_growing", "_stream_probabilities", "_vote"}
+    assert others == {
+        "__init__",
+        "_base",
+        "_class_densities",
+        "_fixed_radius",
+        "_growing",
+        "_stream_probabilities",
+        "_vote",
+        "theory",
+    }
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "_search").glob("*.py")), ids=lambda file: file.stem)

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from scarce.metrics import precision_at_k
 from scarce.trees import APTree
 from scarce.trees._ap_tree import _half_gaps
+from tests import naive_trees as naive
 
 
 @pytest.fixture
@@ -44,6 +45,19 @@ def test_ap_max_separates_a_small_group_of_positives_and_ap_mean_does_not():
     X = np.column_stack((group, rng.normal(size=1000) * 0))
     assert APTree(criterion="ap_mean").fit(X, y).tree_.n_leaves == 1
     assert APTree(criterion="ap_max").fit(X, y).tree_.n_leaves == 2
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["gini", "entropy", "ap_max"]))
+def test_path_distance_is_the_smallest_distance_to_a_threshold_on_the_way(seed, criterion):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack((rng.integers(0, 5, size=60), rng.normal(size=60), rng.integers(0, 3, size=60))).astype(float)
+    X[rng.random(60) < 0.1, 0] = np.nan
+    y = (rng.random(60) < 0.3).astype(int)
+    y[:2] = 0, 1
+    model = APTree(criterion=criterion, max_depth=4, categorical_features=[2], leaf_score="path_distance").fit(X, y)
+    np.testing.assert_array_equal(model.score_samples(X), [naive.path_distance(model.tree_, x) for x in X])
+    with pytest.raises(ValueError, match="has no SQL"):
+        model.to_sql()
 
 
 class TestBudget:

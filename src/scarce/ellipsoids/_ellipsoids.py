@@ -100,6 +100,15 @@ class Ellipsoids:
         difference = self.rows[numbers] - x
         return (difference**2).sum(axis=1) + ((difference @ self.stretch(center).T) ** 2).sum(axis=1)
 
+    def contain(self, X: FloatArray) -> NDArray[np.bool_]:
+        """Return for each row and each ellipsoid whether the row lies within it."""
+        found = np.zeros((len(X), len(self.local)), dtype=np.bool_)
+        for center in range(len(self.local)):
+            difference = X - self.rows[center]
+            squared = (difference**2).sum(axis=1) + ((difference @ self.stretch(center).T) ** 2).sum(axis=1)
+            found[:, center] = squared <= self.radius[center]
+        return found
+
     def effects(self, X: FloatArray, asked: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return what each feature adds to the mean score by the ellipsoids asked, and the base value of each row.
 

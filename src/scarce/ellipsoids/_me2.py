@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from scarce._honest import fewest_groups
 from scarce._sklearn import Interval, StrOptions
-from scarce._typing import Calibration, FloatArray, IntArray, Keywords, Label, Threshold
+from scarce._typing import Calibration, FloatArray, IntArray, Keywords, Label, MatrixLike, Threshold
 from scarce.base import RareEventClassifier
 from scarce.ellipsoids._ellipsoids import Ellipsoids
 from scarce.ellipsoids._tuning import best_pair_by_score, best_pairs_by_rule, split
@@ -251,6 +251,12 @@ class ME2(RareEventClassifier):
         check_is_fitted(self)
         stretch = self._ellipsoids.stretch(center)
         return np.eye(self.n_features_in_) + stretch.T @ stretch
+
+    def ellipsoids_around(self, X: MatrixLike) -> list[IntArray]:
+        """Return for each row the positive training rows in whose ellipsoids it lies, as rows of `X` of `fit`."""
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False).astype(np.float64, copy=False)
+        return [self.center_rows_[inside] for inside in self._ellipsoids.contain(X)]
 
     def _explain(self, X: NDArray, code: IntArray | None, **known: Any) -> Explanation:
         X, fitted = X.astype(np.float64, copy=False), self._ellipsoids

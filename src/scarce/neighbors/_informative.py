@@ -91,6 +91,10 @@ class InformativeKNN(RareEventClassifier):
 
     Notes
     -----
+    Built after the description in Zhu et al. (Knowledge-Based Systems, 2015) and the abstract. Open there, and decided
+    here: the scale of γ, the weights of the features, the sum over the neighbours by which informativeness is divided,
+    ties, and all of the update of the global mode.
+
     The score is the margin of the votes, and below it, with less than half a vote, the margin of informativeness:
     with one informative neighbour it is larger the surer that neighbour is.
 

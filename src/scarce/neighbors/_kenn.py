@@ -57,6 +57,10 @@ class KENN(RareEventClassifier):
 
     Notes
     -----
+    Built after the description in Zhu et al. (Knowledge-Based Systems, 2015) and the abstract. Open there, and decided
+    here: a ball counts its centre and the positive row on its surface, and negative rows strictly inside; the upper
+    limits are one-sided.
+
     The score is the share of positive votes, and orders equal shares by how much nearer the nearest positive row is
     than the nearest negative one. A ball holds the negative rows inside, its centre and the positive row on its
     surface; a negative row on the surface is outside. Of rows at the same reduced distance the positive one is taken

@@ -51,6 +51,10 @@ class KRNN(Growing):
 
     Notes
     -----
+    Built after the descriptions in Viola et al. (ICTAI, 2019) and in the abstract. Open there, and decided here: the
+    neighbourhood goes on over a run of positive rows; the local interval is Wilson's; the share is raised by the local
+    odds over those of all training rows, only where the two intervals do not meet.
+
     Distances are Euclidean. Of rows at the same distance the positive ones come first, so nothing depends on
     the order of the rows. The probability is a matter of counts; between two counts the score is interpolated by
     how far the k-th positive row is from one negative row to the next, without ever crossing 1/2. `sample_weight`

@@ -50,6 +50,10 @@ class PNN(Growing):
 
     Notes
     -----
+    Built after the description in Zhu et al. (Knowledge-Based Systems, 2015) and the abstract. Open there, and decided
+    here: the neighbourhood grows to half of k positive rows, rounded up, where other texts have k of them; with fewer
+    positive rows than that it grows to all of them.
+
     The score is the share m / r of positive rows in the neighbourhood, plus 1 if the rule calls the query positive.
     Between two counts of rows it is interpolated by how far the m-th positive row is from one negative row to the
     next. Distances are Euclidean. Of rows at the same distance the positive ones come first, so nothing depends on

@@ -64,6 +64,9 @@ class SDC(RareEventClassifier):
 
     Notes
     -----
+    Built after the description in Kriminger et al. (IJCNN, 2012) and the abstract. Open there, decided here: how many
+    rows are added, and that the ratio of costs is that of the classes after they are added.
+
     Honest scores come from cross-fitting: to leave out one row at a time would take a machine for
     each. `sample_weight` multiplies the cost of a row; a synthetic row's weight lies between those of the two rows that
     it lies between.

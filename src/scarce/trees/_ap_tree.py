@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +20,8 @@ from scarce._typing import (
     TopK,
 )
 from scarce.trees._base import GrownTree, TreeData, shrunken_share
-from scarce.trees._engine import grow_tree
+from scarce.trees._engine import grow_tree, path_distances
+from scarce.trees._engine.sql import Coded, Column
 from scarce.trees._ranking_base import CRITERIA, DEPTH, TOP_K, RankingTree
 
 __all__ = ["APTree"]
@@ -58,6 +59,11 @@ class APTree(RankingTree):
         features' own units. "boundary": by the distance to the nearest leaf of the other majority, in standard
         deviations, which is slower. Both count as positive in leaves with a majority of positives and as negative in
         others.
+    leaf_score : {"precision", "path_distance"}, default="precision"
+        The score of a row. "precision": the share of positives in its leaf, and `tie_break` within it.
+        "path_distance": the smallest distance to a threshold on its path alone, positive in leaves with a majority of
+        positives and negative in others, so that rows are ranked by how surely they are in their leaf, whatever its
+        share.
     top_k : int or float, default=None
         Grow the tree for the positives among the first `top_k` rows (a number of training rows, or a share of them)
         instead: the richer side of a split is read first, and nodes that lie wholly before or behind the budget are not
@@ -105,6 +111,7 @@ class APTree(RankingTree):
         **RankingTree._parameter_constraints,
         "criterion": [StrOptions(CRITERIA)],
         "max_depth": [DEPTH, None],
+        "leaf_score": [StrOptions({"precision", "path_distance"})],
         "top_k": TOP_K,
     }
 
@@ -119,6 +126,7 @@ class APTree(RankingTree):
         max_bins: int | None = None,
         categorical_features: CategoricalFeatures = None,
         tie_break: str | None = "path",
+        leaf_score: str = "precision",
         top_k: TopK = None,
         random_state: RandomState = None,
         threshold: Threshold = "default",
@@ -133,6 +141,7 @@ class APTree(RankingTree):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.tie_break = tie_break
+        self.leaf_score = leaf_score
         self.top_k = top_k
         self.random_state = random_state
         self.threshold = threshold
@@ -147,9 +156,19 @@ class APTree(RankingTree):
         value = sums[:, 1] / sums[:, 0]
         return self._scored(data, graph, value, _half_gaps(value))
 
+    def _score(self, X: Rows) -> FloatArray:
+        return path_distances(self.tree_, X) if self.leaf_score == "path_distance" else super()._score(X)
+
+    def _score_as_sql(self, columns: Sequence[Column | Coded]) -> str:
+        if self.leaf_score == "path_distance":
+            raise ValueError('A tree with leaf_score="path_distance" has no SQL; use leaf_score="precision".')
+        return super()._score_as_sql(columns)
+
     _has_class_score = True
 
     def _class_score(self, X: Rows) -> FloatArray:
+        if self.leaf_score == "path_distance":
+            return shrunken_share(self.tree_, X)
         # The order within a leaf is kept, and is no evidence of how many are positive.
         within = self._score(X) - self.leaf_scores_.value[self.tree_.apply(X)]
         return shrunken_share(self.tree_, X) + 1e-6 * within
@@ -160,6 +179,7 @@ class APTree(RankingTree):
         yield cls(criterion="ap_max", max_depth=4, max_bins=64, tie_break="boundary")
         yield cls(top_k=0.5, tie_break=None)
         yield cls(criterion="gini", max_features="sqrt", min_gain=0.001, random_state=0)
+        yield cls(criterion="entropy", max_depth=4, leaf_score="path_distance")
 
 
 def _half_gaps(value: FloatArray) -> FloatArray:

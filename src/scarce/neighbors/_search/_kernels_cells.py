@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner
 from scarce._typing import FloatArray, IntArray
 from scarce.neighbors._search._kernels_distance import squared_distances
 
@@ -77,7 +78,7 @@ def _squared_distances(
         f += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _visit(
     query: FloatArray,
     skip: int,

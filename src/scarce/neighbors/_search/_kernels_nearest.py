@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import INNER, inner
 from scarce._typing import FloatArray, IntArray
 
 # Rows of one tile: with 20 features it stays in the first cache.
@@ -31,7 +32,7 @@ _SMALL, _LARGE = 1e-100, 1e150
 _CONTRACT = {"contract"}
 
 
-@njit(cache=True, nogil=True, fastmath=_CONTRACT)
+@njit(fastmath=_CONTRACT, **INNER)
 def _one_beside_tile(query: NDArray, tile: NDArray, out: NDArray) -> None:  # pragma: no cover - compiled
     m = len(query)
     for t in range(TILE):
@@ -53,7 +54,7 @@ def _one_beside_tile(query: NDArray, tile: NDArray, out: NDArray) -> None:  # pr
         f += 1
 
 
-@njit(cache=True, nogil=True, fastmath=_CONTRACT)
+@njit(fastmath=_CONTRACT, **INNER)
 def _four_beside_tile(queries: NDArray, tile: NDArray, out: NDArray) -> None:  # pragma: no cover - compiled
     """Measure four queries at once, which share the fetched rows."""
     m = queries.shape[1]
@@ -95,7 +96,7 @@ def _four_beside_tile(queries: NDArray, tile: NDArray, out: NDArray) -> None:  #
         f += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _any_within(squared: NDArray, a: int, limit: np.float32) -> bool:  # pragma: no cover - compiled
     hits = 0
     for t in range(TILE):
@@ -103,7 +104,7 @@ def _any_within(squared: NDArray, a: int, limit: np.float32) -> bool:  # pragma:
     return hits > 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _limit(reach: float, norms: float, m: int) -> np.float32:  # pragma: no cover - compiled
     """Return a square that no rounded one of a row within the distance `reach` exceeds."""
     slack = m * _LEAST
@@ -111,14 +112,14 @@ def _limit(reach: float, norms: float, m: int) -> np.float32:  # pragma: no cove
     return np.nextafter(np.float32(reach * reach * (1 + (m + 8) * _TWO_U) + slack), np.float32(np.inf))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _power_below(largest: float) -> float:  # pragma: no cover - compiled
     """Return a power of two that brings numbers up to `largest` to at most 1; such a factor does not round."""
     _, exponent = math.frexp(largest)
     return math.ldexp(1.0, -min(max(exponent, -1000), 1000))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _prepare(
     queries: FloatArray, centre: FloatArray, largest: float, scale: float, block: NDArray, about: FloatArray
 ) -> None:  # pragma: no cover - compiled
@@ -140,7 +141,7 @@ def _prepare(
         about[i, 0], about[i, 1], about[i, 2], about[i, 3] = power, scale / power, np.sqrt(total), np.inf
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take_nearer(
     squared: NDArray,
     query: FloatArray,
@@ -178,7 +179,7 @@ def _take_nearer(
         limit = _limit(about[3], norms, m)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_of_tiles(
     queries: FloatArray,
     rows: NDArray,
@@ -243,11 +244,12 @@ def nearest_of_tiles(
                             distance[r], position[r],
                         )  # fmt: skip
         for i in range(held):
-            distance[start + i] = np.sqrt(distance[start + i]) / about[i, 0]
+            for at in range(k):
+                distance[start + i, at] = math.sqrt(distance[start + i, at]) / about[i, 0]
     return distance, position
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_of_cells(
     queries: FloatArray,
     rows: NDArray,
@@ -282,7 +284,8 @@ def nearest_of_cells(
         while together < 4 and v + together < len(visitor) and cell[v + together] == cell[v]:
             together += 1
         for a in range(together):
-            four[a] = block[visitor[v + a]]
+            for f in range(m):
+                four[a, f] = block[visitor[v + a], f]
         for tile in range(first_tile[cell[v]], first_tile[cell[v] + 1]):
             if together == 1:
                 _one_beside_tile(four[0], tiles[tile], squared[0])
@@ -297,5 +300,6 @@ def nearest_of_cells(
                     )  # fmt: skip
         v += together
     for r in range(n):
-        distance[r] = np.sqrt(distance[r]) / about[r, 0]
+        for at in range(k):
+            distance[r, at] = math.sqrt(distance[r, at]) / about[r, 0]
     return distance, position

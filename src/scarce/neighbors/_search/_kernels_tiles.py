@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import INNER, inner
 from scarce._typing import FloatArray, IntArray
 
 # Training rows of one tile: a tile of 30 features stays in the first cache.
@@ -24,19 +25,20 @@ _FEW = 8
 _VECTORISED = {"contract", "nnan", "nsz", "reassoc"}
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fetch(rows: NDArray, members: IntArray, tile: FloatArray) -> None:  # pragma: no cover - compiled
     """Lay out the members of a tile feature by feature; infinite values where there is none."""
     for j in range(TILE):
         member = members[j]
         if member < 0:
-            tile[:, j] = np.inf
+            for f in range(rows.shape[1]):
+                tile[f, j] = np.inf
         else:
             for f in range(rows.shape[1]):
                 tile[f, j] = rows[member, f]
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORISED)
+@njit(fastmath=_VECTORISED, **INNER)
 def _squared_distances(query: FloatArray, tile: FloatArray, out: FloatArray) -> None:  # pragma: no cover - compiled
     for j in range(TILE):
         out[j] = 0.0
@@ -47,7 +49,7 @@ def _squared_distances(query: FloatArray, tile: FloatArray, out: FloatArray) -> 
             out[j] += difference * difference
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"}, **INNER)
 def _squared_distances_of_all(query: FloatArray, rows: NDArray, out: FloatArray) -> None:  # pragma: no cover - compiled
     """Measure a query and all rows, in the order of the features as the tiles do; four rows at a time, for speed."""
     n, m = rows.shape
@@ -70,7 +72,7 @@ def _squared_distances_of_all(query: FloatArray, rows: NDArray, out: FloatArray)
         out[i] = s0
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORISED, error_model="numpy")
+@njit(fastmath=_VECTORISED, error_model="numpy", **INNER)
 def _inside(squared: FloatArray, radius2: float) -> tuple[float, float, float]:  # pragma: no cover - compiled
     """Return the least squared distance, and of those below `radius2` the number and the sum of reciprocals."""
     least = np.inf
@@ -85,7 +87,7 @@ def _inside(squared: FloatArray, radius2: float) -> tuple[float, float, float]: 
     return least, count, force
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORISED)
+@njit(fastmath=_VECTORISED, **INNER)
 def _sum_of_roots(squared: FloatArray) -> float:  # pragma: no cover - compiled
     total = 0.0
     for j in range(TILE):
@@ -93,7 +95,7 @@ def _sum_of_roots(squared: FloatArray) -> float:  # pragma: no cover - compiled
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def forces(
     queries: NDArray,
     rows: NDArray,
@@ -118,11 +120,14 @@ def forces(
     few = n <= _FEW
     measured = np.empty((n if few else 0, len(rows)))
     for i in range(len(measured)):
-        block[0] = queries[i]
+        for f in range(m):
+            block[0, f] = queries[i, f]
         _squared_distances_of_all(block[0], rows, measured[i])
     for start in range(0, n, QUERIES):
         stop = min(n, start + QUERIES)
-        block[: stop - start] = queries[start:stop]
+        for i in range(start, stop):
+            for f in range(m):
+                block[i - start, f] = queries[i, f]
         for t in range(len(members)):
             if not few:
                 _fetch(rows, members[t], tile)
@@ -143,8 +148,12 @@ def forces(
                     for j in range(TILE):
                         zeros[i, c] += squared[j] <= zero2 and squared[j] < radius2
     for i in range(n):
-        if zeros[i].any():
-            force[i] = zeros[i] / zero2
+        touches = False
+        for c in range(n_classes):
+            touches |= zeros[i, c] > 0
+        if touches:
+            for c in range(n_classes):
+                force[i, c] = zeros[i, c] / zero2
     return force, count, nearest
 
 

@@ -10,6 +10,7 @@ from scarce.trees._engine.tree import (
     grow_meta_tree,
     grow_tree,
     leaf_scores,
+    path_distances,
     refine_leaves,
     with_boxes,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "grow_meta_tree",
     "grow_tree",
     "leaf_scores",
+    "path_distances",
     "refine_leaves",
     "with_boxes",
 ]

@@ -149,12 +149,14 @@ def grow(
     tree: Any,
     bins: Any,
     categories: Any,
+    drawn: Any,
 ) -> int:  # pragma: no cover - compiled
     """Grow a tree on rows[start:end] and return the number of its nodes.
 
     `rows`, `order` are parted in place. `tree` receives the nodes, the left child of a node being the one after it.
-    `scratch.leaf` receives the leaf of each row. `bins` and `categories` are True, or None where the columns have none:
-    numba then leaves out what only they need, and the first fit waits less.
+    `scratch.leaf` receives the leaf of each row. `bins`, `categories` and `drawn` are True, or None where the columns
+    have none, or no row-wise codes to draw thresholds by: numba then leaves out what only they need, and the first fit
+    waits less.
     """
     d = columns.n_categories.shape[0]
     wide = rule.criterion >= PROFIT
@@ -230,7 +232,7 @@ def grow(
                     if wide:
                         local[i, 2] = stats[rows[i], 2]
                         local[i, 3] = stats[rows[i], 3]
-            if rule.random:
+            if drawn is not None and rule.random:
                 state = draw_splits(columns, rows, lo, hi, local, wide, state, scratch.draws)
             seen = 0
             for j in range(d):
@@ -249,7 +251,7 @@ def grow(
                         columns, feature, rows, lo, hi, stats, sums, rule, budget, scratch, subset
                     )
                     low, high = zero, zero
-                elif rule.random:
+                elif drawn is not None and rule.random:
                     gain, low, high, missing, threshold = split_drawn(scratch.draws, feature, n, sums, rule, budget)
                 elif bins is not None:
                     histogram = histograms[max(slot, 0), feature]

@@ -71,6 +71,10 @@ def best_prefix(
     return best_at
 
 
+# Without an entry for Python and C, whose many arrays take as long to compile as a loop.
+_grow = inner_numpy(grow.py_func)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow_meta(
     columns: Any,
@@ -90,12 +94,13 @@ def grow_meta(
     out: Any,
     bins: Any,
     categories: Any,
+    drawn: Any,
 ) -> tuple[int, int, int]:  # pragma: no cover - compiled
     """Grow the tree of trees on all of `rows`; return the numbers of nodes, of blocks and of final leaves.
 
     `tree` has room for one internal tree, `out` for all. A side of a block is the next block's number, or -1 - the
     number of a final leaf, counted from the best. A `budget` above 0 is the weight of the rows to be ranked first.
-    `bins` and `categories` as for `grow`.
+    `bins`, `categories` and `drawn` as for `grow`.
     """
     n = rows.shape[0]
     d = columns.n_categories.shape[0]
@@ -132,9 +137,9 @@ def grow_meta(
                         scratch.order[feature, i] = order[feature, i]
             parameter = p / w if rule.criterion == WEIGHTED_ERROR or rule.criterion == BALANCED else 0.0
             state, number = next_random(state)
-            size = grow(
+            size = _grow(
                 columns, scratch.rows, scratch.order, stats, whole, lo, hi, rule, parameter, number, scratch, tree,
-                bins, categories,
+                bins, categories, drawn,
             )  # fmt: skip
             for node in range(size):
                 if tree.feature[node] < 0:

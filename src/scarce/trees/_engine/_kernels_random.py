@@ -9,13 +9,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from scarce._compiling import inner_numpy
 from scarce.trees._engine._kernels_criteria import split_gain
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def next_random(state: Any) -> tuple[Any, Any]:  # pragma: no cover - compiled
     """Return the next state and number of a splitmix64 sequence, the same on every machine and thread."""
     state = state + np.uint64(0x9E3779B97F4A7C15)
@@ -25,7 +25,7 @@ def next_random(state: Any) -> tuple[Any, Any]:  # pragma: no cover - compiled
     return state, z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def draw_threshold(columns: Any, feature: int, draws: Any) -> None:  # pragma: no cover - compiled
     """Draw a threshold of a feature that has two values in the node, and find the last code up to it.
 
@@ -48,7 +48,7 @@ def draw_threshold(columns: Any, feature: int, draws: Any) -> None:  # pragma: n
     draws.threshold[feature] = columns.values[base + below] if columns.bins.shape[1] > 0 else drawn
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def draw_splits(
     columns: Any, rows: NDArray, start: int, end: int, local: NDArray, wide: bool, state: Any, draws: Any
 ) -> Any:  # pragma: no cover - compiled
@@ -106,7 +106,7 @@ def draw_splits(
     return state
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_numpy
 def split_drawn(
     draws: Any, feature: int, n: int, sums: NDArray, rule: Any, parameter: float
 ) -> tuple[float, int, int, bool, float]:  # pragma: no cover - compiled

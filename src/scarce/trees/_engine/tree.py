@@ -194,9 +194,10 @@ def _start(
     return rows, order, whole
 
 
-def _kinds(columns: Columns) -> tuple[bool | None, bool | None]:
-    """Return whether there are bins and categories: True, or None, for which numba compiles less."""
-    return columns.bins.shape[1] > 0 or None, bool(np.any(columns.n_categories)) or None
+def _kinds(columns: Columns) -> tuple[bool | None, bool | None, bool | None]:
+    """Return whether there are bins, categories, and codes by row: True, or None, for which numba compiles less."""
+    kinds = columns.bins.shape[1] > 0, bool(np.any(columns.n_categories)), len(columns.by_row) > 0
+    return kinds[0] or None, kinds[1] or None, kinds[2] or None
 
 
 def _allocate(columns: Columns, n: int, n_kept: int, rule: Rule, meta: bool) -> tuple[_Scratch, Graph]:
@@ -285,6 +286,13 @@ def with_boxes(graph: Graph, scale: FloatArray) -> Graph:
     low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
     leaf_boxes(graph, low, high)
     return graph._replace(low=low, high=high, scale=scale)
+
+
+def path_distances(graph: Graph, X: NDArray[Any]) -> FloatArray:
+    """Return the smallest distance of each row to a threshold on its path, signed by the majority of its leaf."""
+    leaf, distance = np.empty(len(X), np.int64), np.zeros(len(X))
+    walk(X, graph, PATH, leaf, distance)
+    return distance
 
 
 def leaf_scores(
