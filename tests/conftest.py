@@ -17,11 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
-    """Outputs of the papers' own programs, where they are to be had."""
-    folder = ROOT.parent / "shared" / "golden"
-    if not folder.is_dir():
-        pytest.skip("the reference outputs of the papers' programs are not on this machine")
-    return folder
+    """Outputs of the papers' own programs on fixed data; its README says how they were made."""
+    return ROOT / "tests" / "golden"
 
 
 @pytest.fixture(scope="session")

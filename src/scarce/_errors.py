@@ -1,6 +1,6 @@
 """The errors that the user of a command can correct."""
 
-__all__ = ["AuditError", "StudyError", "TableError", "UserError"]
+__all__ = ["AuditError", "EngineError", "MonitorError", "StudyError", "TableError", "UserError"]
 
 
 class UserError(Exception):
@@ -16,6 +16,14 @@ class TableError(UserError, ValueError):
 
 class AuditError(UserError, ValueError):
     """The audit, or a saved model, cannot do what was asked for."""
+
+
+class EngineError(UserError, RuntimeError):
+    """A cluster cannot do what was asked for."""
+
+
+class MonitorError(UserError, ValueError):
+    """New rows or outcomes cannot be compared with what a model was tested on."""
 
 
 class StudyError(UserError, ValueError):

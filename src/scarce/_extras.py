@@ -14,25 +14,36 @@ __all__ = ["EXTRAS", "MissingPackage", "install", "require"]
 
 # The extra that installs a module.
 EXTRAS = {
+    "dask": "dask",
     "distributed": "dask",
     "faiss": "ann",
+    "fastapi": "serve",
     "imblearn": "sampling",
     "jinja2": "audit",
     "lightgbm": "boost",
     "matplotlib": "audit",
     "openpyxl": "audit",
     "pandas": "audit",
+    "prometheus_client": "serve",
     "pyarrow": "audit",
+    "pyspark": "spark",
     "river": "stream",
     "scikit_posthocs": "study",
     "skops": "audit",
+    "sqlalchemy": "serve",
+    "uvicorn": "serve",
 }
 _PACKAGES = {
+    "dask": "Dask",
     "distributed": "Dask",
     "faiss": "faiss-cpu",
+    "fastapi": "FastAPI",
     "imblearn": "imbalanced-learn",
     "lightgbm": "LightGBM",
+    "prometheus_client": "prometheus-client",
+    "pyspark": "PySpark",
     "scikit_posthocs": "scikit-posthocs",
+    "sqlalchemy": "SQLAlchemy",
 }
 
 

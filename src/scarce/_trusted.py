@@ -12,7 +12,7 @@ import sklearn.model_selection
 __all__ = ["trusted_types"]
 
 # Rooms that use models and are no part of one. All others are looked through, so that a new method needs no entry.
-_USERS_OF_MODELS = ("audit", "cli", "datasets", "plotting", "stream", "study")
+_USERS_OF_MODELS = ("audit", "cli", "datasets", "engines", "plotting", "stream", "study")
 # Parts of other libraries' models that skops does not trust by itself. They hold data and run nothing.
 _FOREIGN = (
     "collections.OrderedDict",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -59,6 +60,8 @@ Number: TypeAlias = Any
 MatrixLike: TypeAlias = Any
 # Rows after validation: an array of float64 or float32, or, for wrappers, whatever their estimator takes.
 Rows: TypeAlias = Any
+# The path of a file or a folder.
+PathLike: TypeAlias = "str | os.PathLike[str]"
 # A frame of pandas, which is an extra.
 Frame: TypeAlias = Any
 # The values of one feature: an array, or a series of such a frame.

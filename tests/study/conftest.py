@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+from scarce.study.names import TRUST
+
+# As a user does whose own estimators are in a study; processes that compute cells inherit it.
+os.environ[TRUST] = "tests"
 
 STUDY = """
 title = "A small study"

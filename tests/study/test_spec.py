@@ -23,10 +23,12 @@ from .conftest import STUDY
 NAMED = [
     "all-methods", "calibration/bars",
     "ccnnd/table2", "ccnnd/table3", "cone/development", "cone/fig5.5-5.8", "cone/models-needed", "cone/table5.2",
+    "desk/memory",
     "gamma/creditcard", "gamma/fig4", "gamma/fig5", "gamma/fig6", "gamma/local", "gamma/table2", "gfrnn/defaults",
     *(f"gfrnn/table{n}" for n in range(4, 13)), "me2/choices", "me2/development", "me2/table3.2", "me2/table4.3",
     "metaap/fig3", "metaap/fig5", "metaap/fig6", "metaap/forests", "metric/f1", "metric/lmnn", "profit/fig6.1",
-    "profit/development", "profit/models", "profit/table6.2", "profit/tree-choices", "rankers/bins", "rankers/chosen",
+    "profit/development", "profit/models", "profit/renewal", "profit/table6.2", "profit/tree-choices",
+    "rankers/bins", "rankers/chosen",
     "rankers/fresh", "rankers/registry", "rankers/seen", "trees/ap-boosting", "trees/budget",
 ]  # fmt: skip
 

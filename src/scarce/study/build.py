@@ -19,7 +19,10 @@ from scarce._errors import StudyError
 from scarce._extras import EXTRAS, require
 from scarce._typing import Keywords, Record
 from scarce.metrics import gmean_score, precision_at_k_scorer
+from scarce.objectives import Objective
 from scarce.registry import all_estimators
+
+from .names import check_name, names_in
 
 __all__ = ["SCORERS", "build", "missing"]
 
@@ -73,7 +76,7 @@ def build(recipe: Record, protocol: Record, *, seed: int, fewest: int, binary: b
 
 def missing(recipe: Record) -> str:
     """Return the name of an estimator that this installation does not have, or nothing."""
-    for part in _parts(recipe):
+    for part in names_in(recipe):
         try:
             resolve(part)
         except StudyError:
@@ -81,16 +84,20 @@ def missing(recipe: Record) -> str:
     return ""
 
 
-def resolve(name: str) -> type[BaseEstimator]:
-    """Return the class of a name of the registry or of a dotted path."""
+def resolve(name: str) -> type[Any]:
+    """Return the class of a name of the registry or of a dotted path into a known package."""
+    check_name(name)
     try:
         if "." not in name:
             return dict(all_estimators())[name]
         module, _, attribute = name.rpartition(".")
         of_extra = module.partition(".")[0] in EXTRAS
-        return getattr(require(module, "The study") if of_extra else importlib.import_module(module), attribute)
+        found = getattr(require(module, "The study") if of_extra else importlib.import_module(module), attribute)
     except (KeyError, ImportError, AttributeError) as error:
         raise StudyError(f"The study needs estimator {name}, which is not installed here.") from error
+    if not (isinstance(found, type) and issubclass(found, BaseEstimator | Objective)):
+        raise StudyError(f"A study may name classes of estimators, samplers and objectives only; {name} is none.")
+    return found
 
 
 def _make(part: Record) -> BaseEstimator:
@@ -144,12 +151,3 @@ def _settle(model: BaseEstimator, seed: int, binary: bool) -> None:
         # The wrapped estimator of a method of ours sees codes, in which 1 is positive as well.
         settled |= {name: 1 for name, value in params.items() if name.split("__")[-1] == "pos_label" and value is None}
     model.set_params(**settled)
-
-
-def _parts(recipe: Any) -> list[str]:
-    if isinstance(recipe, Mapping):
-        own = [recipe["estimator"]] if isinstance(recipe.get("estimator"), str) else []
-        return own + [name for value in recipe.values() for name in _parts(value)]
-    if isinstance(recipe, (list, tuple)):
-        return [name for value in recipe for name in _parts(value)]
-    return []

@@ -21,7 +21,7 @@ import scarce
 from scarce._errors import StudyError
 from scarce._typing import Keywords
 
-from .build import build
+from .build import build, resolve
 from .data import rows_of
 from .measures import MEASURES
 from .spec import Cell
@@ -49,6 +49,8 @@ def compute(cell: Cell) -> Outcome:
 
 
 def _compute(cell: Cell) -> Outcome:
+    if cell.measures == "replay":
+        return _replayed(cell)
     # A method may get fewer rows than the others, where its time grows with their square.
     limits = {key: cell.method[key] for key in ("negatives",) if key in cell.method}
     rows = rows_of({**cell.set, **limits}, cell.protocol, cell.split)
@@ -73,6 +75,18 @@ def _compute(cell: Cell) -> Outcome:
     chosen = {str(k): str(v) for k, v in getattr(model, "best_params_", {}).items()}
     cost = fitted - start, predicted - fitted, cpu, peak()
     return Outcome(figures, *cost, chosen, _versions(), rows.note, resamples=resamples)
+
+
+def _replayed(cell: Cell) -> Outcome:
+    """Let a desk check payments day by day; what it learns it learns on the way."""
+    from .replay import measure
+
+    desk: Any = resolve(cell.method["estimator"])(**cell.method.get("params", {}))
+    start, cpu = time.perf_counter(), time.process_time()
+    with _peak_memory() as peak:
+        figures, resamples, chosen = measure(desk, cell.set, cell.split)
+    cost = time.perf_counter() - start, 0.0, time.process_time() - cpu, peak()
+    return Outcome(figures, *cost, chosen, _versions(), resamples=resamples)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from scarce._sklearn import safe_indexing
 from scarce._typing import FloatArray, Frame, IntArray, Json, Record
 from scarce.datasets import handbook_split, load, load_keel_folds
 
+from .months import draw_handbook_weeks, draw_months
 from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
 
@@ -30,6 +31,8 @@ _DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {
     "simulated-flow": draw_flow,
     "simulated-payments": draw_payments,
     "simulated-probabilities": draw_probabilities,
+    "payments-of-months": draw_months,
+    "handbook-weeks": draw_handbook_weeks,
 }
 
 

@@ -16,7 +16,8 @@ from .store import Stored
 
 __all__ = ["differences_of", "judge_difference", "judge_level"]
 
-METRIC = "ap"
+# The metrics that cells have resamples of.
+_METRICS = {"ranking": ("ap",), "replay": ("found", "money")}
 
 
 def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
@@ -26,11 +27,13 @@ def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
     are drawn for the interval. Where all come from one, as weeks of the same customers do, the test rows or customers
     were drawn, alike for all methods and weeks.
 
+    The differences of a replay are turned round: each desk is compared with the control, which does nothing.
+
     Returns
     -------
     list of dict
-        "place", "sets", "against", the means "ours" and "theirs", their "difference", "low" and "high" (None without
-        an interval), "drawn" and the "record".
+        "metric", "place", "sets", "against", the means "ours" and "theirs", their "difference", "low" and "high" (None
+        without an interval), "drawn" and the "record".
     """
     groups: dict[str, list[Record]] = {}
     for set_ in study.sets:
@@ -46,16 +49,20 @@ def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
     places = list(groups.items())
     places += [(set_["label"], [set_]) for sets in groups.values() if len(sets) > 1 for set_ in sets if _is_large(set_)]
     rows = [
-        _compare(name, sets, ours, method, cells)
+        _compare(metric, name, sets, ours, method, cells)
+        for metric in _METRICS.get(study.measures, ("ap",))
         for name, sets in places
         for method in study.methods
         if method.column != ours.column
     ]
+    if study.measures == "replay":
+        rows = [{**_reversed(row), "gain": True} for row in rows if row]
     grouped = set(groups)
     return [row for row in rows if row and (row["place"] in grouped or row["low"] is not None)]
 
 
 def _compare(
+    metric: str,
     place: str,
     sets: Sequence[Record],
     ours: Method,
@@ -65,7 +72,7 @@ def _compare(
     both = [set_ for set_ in sets if all((m.column, set_["label"]) in cells for m in (ours, theirs))]
     if not both:
         return {}
-    a, b = (_figures(method, both, cells) for method in (ours, theirs))
+    a, b = (_figures(metric, method, both, cells) for method in (ours, theirs))
     sources = [set_.get("source", set_["label"]) for set_ in both]
     low = high = None
     drawn = ""
@@ -73,11 +80,12 @@ def _compare(
         _, low, high = bootstrap_clusters(a - b, sources)
         drawn = f"{len(set(sources))} source tables"
     else:
-        resampled = [_resamples(method, both, cells) for method in (ours, theirs)]
+        resampled = [_resamples(metric, method, both, cells) for method in (ours, theirs)]
         if all(len(values) for values in resampled):
             low, high = np.quantile(resampled[0] - resampled[1], [0.025, 0.975]).tolist()
-            drawn = "customers" if "start" in both[0] else "test rows"
+            drawn = "customers" if "start" in both[0] else "days" if metric != "ap" else "test rows"
     return {
+        "metric": metric,
         "place": place,
         "sets": len(both),
         "of": len(sets),
@@ -97,15 +105,15 @@ def _is_large(set_: Record) -> bool:
     return any(key in set_ for key in ("start", "train_rows", "rows"))
 
 
-def _figures(method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
-    return np.array([fmean(cell.figures[METRIC] for cell in cells[method.column, set_["label"]]) for set_ in sets])
+def _figures(metric: str, method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
+    return np.array([fmean(cell.figures[metric] for cell in cells[method.column, set_["label"]]) for set_ in sets])
 
 
-def _resamples(method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
+def _resamples(metric: str, method: Method, sets: Sequence[Record], cells: Any) -> FloatArray:
     """Return the mean of the resampled figures over sets, and within a set over seeds."""
     by_set = []
     for set_ in sets:
-        drawn = [cell.resamples[METRIC] for cell in cells[method.column, set_["label"]] if METRIC in cell.resamples]
+        drawn = [cell.resamples[metric] for cell in cells[method.column, set_["label"]] if metric in cell.resamples]
         if not drawn:
             return np.empty(0)
         by_set.append(np.mean(drawn, axis=0))
@@ -117,10 +125,15 @@ def judge_difference(claim: Record, rows: Sequence[Record]) -> Json | None:
 
     One of the two is the control.
     """
-    others = {row["against"]: row for row in rows if row["place"] == claim["group"]}
-    row = others.get(claim["worse"]) or _reversed(others.get(claim["better"]))
-    if row is None or row["low"] is None:
+    metric = claim.get("metric", rows[0].get("metric") if rows else None)
+    others = {row["against"]: row for row in rows if row["place"] == claim["group"] and row.get("metric") == metric}
+    row = others.get(claim["worse"])
+    other = others.get(claim["better"])
+    if (row or other or {"low": None})["low"] is None:
         return None
+    if row is None and other is not None:
+        row = other if other.get("gain") else _reversed(other)
+    assert row is not None
     bound = -claim.get("margin", 0.0)
     # "Not worse by more than a margin" may lie on it; "better" must exceed 0.
     holds = row["low"] >= bound if "margin" in claim else row["low"] > 0
@@ -132,11 +145,12 @@ def judge_difference(claim: Record, rows: Sequence[Record]) -> Json | None:
     return {"verdict": verdict, "difference": row["difference"], "p": None, "detail": describe(row)}
 
 
-def _reversed(row: Record | None) -> Record | None:
-    if row is None or row["low"] is None:
-        return row
-    swapped = {"ours": row["theirs"], "theirs": row["ours"], "difference": -row["difference"]}
-    return {**row, **swapped, "low": -row["high"], "high": -row["low"]}
+def _reversed(row: Record) -> Json:
+    swapped = {"ours": row["theirs"], "theirs": row["ours"], "record": row.get("record", [])[::-1]}
+    # Less 0, so that no difference is written as -0.
+    swapped["difference"] = 0.0 - row["difference"]
+    ends = {} if row["low"] is None else {"low": 0.0 - row["high"], "high": 0.0 - row["low"]}
+    return {**row, **swapped, **ends}
 
 
 def judge_level(claim: Record, rows: Sequence[Record]) -> Json | None:

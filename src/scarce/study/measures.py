@@ -36,6 +36,13 @@ LABELS = {
     "error": "error rate",
     "gap": "gap to the greatest profit",
     "gained": "share of what can be gained beyond accepting every row",
+    "found": "frauds found a day",
+    "money": "amount of the frauds found a day",
+    "at new customers": "frauds found a day at customers without a confirmed case",
+    "at new places": "frauds found a day at terminals or shops without a confirmed case",
+    "found share": "frauds found, in %",
+    "renewals": "renewals",
+    "gain per renewal": "further frauds found per renewal, in points",
     "seconds": "seconds of processor time",
     "gamma": "γ",
     "bound": "certified bound of F1",
@@ -223,7 +230,20 @@ def _cone(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
     return found
 
 
+def _call_weeks(model: Estimator, rows: Rows) -> Called:
+    return Called(*model.steps[-1][1].run(rows.X_test, rows.y_test))
+
+
+def _renewals(model: Estimator, rows: Rows, called: Called) -> dict[str, float]:
+    assert called.scores is not None
+    found, by_first = (100 * float(rows.y_test[flags == 1].sum() / rows.y_test.sum()) for flags in called)
+    renewals = len(model.renewed_)
+    gain = (found - by_first) / renewals if renewals else 0.0
+    return {"found share": found, "renewals": float(renewals), "gain per renewal": gain}
+
+
 MEASURES = {
+    "renewal": Measure(_call_weeks, _renewals),
     "cone": Measure(_labels, _cone),
     "binary": Measure(_labels_and_scores, _ranking),
     "ranking": Measure(_scores, _precisions, _resamples),

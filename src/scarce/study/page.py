@@ -9,7 +9,7 @@ from pathlib import Path
 from scarce._files import written_whole
 from scarce._typing import Record
 
-from .report import fine, number, p_text, signed
+from .report import difference_place, differences_title, fine, number, p_text, signed
 from .spec import Study, list_studies, load_study
 from .store import Store
 from .tabulation import tabulate
@@ -67,6 +67,9 @@ def _summary(found: Record) -> Iterator[str]:
     # Of many metrics the first is what the study is about.
     tables = found["tables"][: None if len(found["tables"]) <= 4 else 1]
     columns = [(t, c) for t in tables for c in t["columns"] if c["n_sets"] and c["label"] == found["control"]]
+    if found["several"]:
+        # A replay is about differences from its control, and not about the control.
+        columns = []
     for table, column in columns:
         yield _line(_link(found), table["label"], _share(found), column["column"], *_beside(column))
     if not columns:
@@ -154,13 +157,14 @@ def _table(table: Record) -> Iterator[str]:
 
 
 def _differences(found: Record) -> Iterator[str]:
-    yield f"\n{found['control']} less each other method, average precision:\n"
-    yield _line(
-        "where", "against", found["control"], "the other", "difference", "95 % interval", "drawn", "win/tie/loss"
-    )
+    yield f"\n{differences_title(found)}:\n"
+    compared = ("method", "its mean", found["control"])
+    if not found["several"]:
+        compared = ("against", found["control"], "the other")
+    yield _line("where", *compared, "difference", "95 % interval", "drawn", "win/tie/loss")
     yield f"|{'---|' * 8}"
     for row in found["differences"]:
-        place = row["place"] + (f", {row['sets']} of {row['of']} sets" if row["of"] > 1 else "")
+        place = difference_place(row, found)
         interval = "" if row["low"] is None else f"{fine(row['low'])} to {fine(row['high'])}"
         record = "/".join(map(str, row["record"]))
         figures = (number(row["ours"]), number(row["theirs"]), fine(row["difference"]))

@@ -13,7 +13,7 @@ from scarce._colours import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 from scarce._svg import STYLE, to_svg
 from scarce._typing import Record
 
-__all__ = ["agreement", "means", "panels", "plane", "rank_diagram"]
+__all__ = ["agreement", "gains", "means", "panels", "plane", "rank_diagram"]
 
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY, BLACK)
 MARKS = "osD^vP*X"
@@ -35,6 +35,27 @@ def means(table: Record) -> str:
         axis.set_yticks(place, [c["column"] for c in columns])
         axis.set(xlabel=f"{table['label']}, mean over sets", ylim=(-0.6, len(columns) - 0.4))
         return to_svg(figure, f"Mean {table['label']} of each method")
+
+
+def gains(rows: Sequence[Record]) -> str:
+    """Draw the differences from the control with their intervals, a panel for each set and metric."""
+    metrics, places = (list(dict.fromkeys(row[key] for row in rows)) for key in ("label", "place"))
+    names = list(dict.fromkeys(row["against"] for row in rows))[::-1]
+    with mpl.rc_context(_STYLE):
+        size = (3.1 * len(metrics) + 2.2, (0.24 * len(names) + 0.75) * len(places))
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(len(places), len(metrics), squeeze=False, sharey=True, sharex="col")
+        for row in rows:
+            axis = axes[places.index(row["place"]), metrics.index(row["label"])]
+            at, clear = names.index(row["against"]), row["low"] is not None and not row["low"] <= 0 <= row["high"]
+            if row["low"] is not None:
+                axis.plot([row["low"], row["high"]], [at, at], color=COLOURS[0], lw=1.6)
+            axis.plot(row["difference"], at, "o", color=COLOURS[0], mfc=COLOURS[0] if clear else "white", ms=5)
+        for (i, j), axis in np.ndenumerate(axes):
+            axis.axvline(0, color=GREY, lw=1, zorder=0)
+            axis.set(ylim=(-0.6, len(names) - 0.4), title=places[i], xlabel=metrics[j] if i == len(places) - 1 else "")
+            axis.set_yticks(range(len(names)), names)
+        return to_svg(figure, "Differences from the control, with 95 % intervals; filled where these exclude 0")
 
 
 def agreement(table: Record) -> str:

@@ -14,7 +14,7 @@ from .spec import Study
 from .store import Store
 from .tabulation import tabulate
 
-__all__ = ["fine", "number", "p_text", "write_report"]
+__all__ = ["difference_place", "differences_title", "fine", "number", "p_text", "write_report"]
 
 # A drawing of more methods than this cannot be read.
 MOST = 50
@@ -39,6 +39,10 @@ def write_report(study: Study, store: Store, folder: Path) -> Json:
     }
     if data["differences"]:
         texts["differences.csv"] = _csv(_difference_lines(data))
+    if data["several"] and data["differences"]:
+        from . import plots
+
+        texts["differences.svg"] = plots.gains(data["differences"])
     # All are made before the first is written, so that a failure leaves an earlier report as it was.
     for name, text in texts.items():
         with written_whole(folder / name, force=True) as new:
@@ -56,6 +60,7 @@ def html(data: Record) -> str:
     environment.filters |= {"number": number, "signed": signed, "fine": fine, "p": p_text}
     drawings = {
         "curves": [plots.plane(c) if "points" in c else plots.panels(data["curves"]) for c in data["curves"][:1]],
+        "differences": [plots.gains(data["differences"])] if data["several"] and data["differences"] else [],
         "means": [
             plots.means(table) for table in data["tables"] if 0 < sum(c["n_sets"] > 0 for c in table["columns"]) <= MOST
         ],
@@ -67,7 +72,9 @@ def html(data: Record) -> str:
             if 3 <= len(ranking["ranks"]) <= MOST
         ],
     }
-    return environment.get_template("study.html.jinja").render(study=data, plots=drawings)
+    return environment.get_template("study.html.jinja").render(
+        study=data, plots=drawings, differences_title=differences_title(data)
+    )
 
 
 def latex(data: Record) -> str:
@@ -92,6 +99,19 @@ def latex(data: Record) -> str:
             lines.append(" & ".join([name, *(number(c[key]) for c in columns)]) + r" \\")
         parts.append("\n".join([*lines, r"\end{tabular}", ""]))
     return "\n".join(parts)
+
+
+def differences_title(data: Record) -> str:
+    """Return the title of the table of differences."""
+    if data["several"]:
+        return f"Each method less {data['control']}, by day"
+    return f"{data['control']} less each other method, average precision"
+
+
+def difference_place(row: Record, data: Record) -> str:
+    """Return where a difference was found, and of which metric it is where there are several."""
+    metric = f"{row['label']}, " if data["several"] else ""
+    return metric + row["place"] + (f", {row['sets']} of {row['of']} sets" if row["of"] > 1 else "")
 
 
 def number(value: float | None) -> str:
@@ -132,7 +152,9 @@ def _table_lines(data: Record) -> Iterable[Sequence[Cell]]:
 
 def _difference_lines(data: Record) -> Iterable[Sequence[Cell]]:
     names = ("place", "sets", "against", "ours", "theirs", "difference", "low", "high", "drawn")
-    yield "study", "ours is", *names, "wins", "ties", "losses"
+    metric = ("metric",) if data["several"] else ()
+    names = (*metric, *names)
+    yield "study", "control is" if data["several"] else "ours is", *names, "wins", "ties", "losses"
     for row in data["differences"]:
         yield data["name"], data["control"], *(row[name] for name in names), *row["record"]
 

@@ -15,6 +15,8 @@ from typing import Any
 from scarce._errors import StudyError
 from scarce._typing import Json, Record
 
+from .names import check_name, names_in
+
 __all__ = ["Cell", "Method", "Planned", "Study", "list_studies", "load_study"]
 
 SCALINGS = ("none", "row-l2", "min-max", "standard")
@@ -259,6 +261,8 @@ def _methods(study: str, methods: Record, scalings: Sequence[str], *, paper_grid
                 yield from _registry(scaling, method)
                 continue
             recipe = {key: method[key] for key in _RECIPE_KEYS if key in method}
+            for named in names_in(method):
+                check_name(named)
             if paper_grid and "paper_grid" in method:
                 recipe["grid"] = method["paper_grid"]
                 name += ", paper's grid"

@@ -13,6 +13,7 @@ from scipy.stats import chi2, f, norm, wilcoxon
 from scarce._ranks import DECIMALS, critical_difference, mean_ranks, nemenyi
 from scarce._typing import FloatArray, Json
 from scarce.metrics import ConfidenceInterval
+from scarce.metrics._holm import holm
 
 __all__ = [
     "Ranking",
@@ -125,23 +126,6 @@ def wilcoxon_p(ours: ArrayLike, theirs: ArrayLike) -> float:
     exact = len(difference) <= 25 and size.all() and len(np.unique(size)) == len(size)
     test = wilcoxon(difference, zero_method="zsplit", method="exact" if exact else "asymptotic")
     return float(test.pvalue)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values of several comparisons by Holm's method, in their order.
-
-    Examples
-    --------
-    >>> from scarce.study.statistics import holm
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for place, i in enumerate(np.argsort(p_values, kind="stable").tolist()):
-        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[i]))
-        adjusted[i] = largest
-    return adjusted
 
 
 def win_tie_loss(ours: ArrayLike, theirs: ArrayLike) -> Record:

@@ -75,7 +75,9 @@ def tabulate(study: Study, store: Store) -> Json:
         "days": sorted({outcome.written[:10] for outcome in found}),
         "versions": found[0].versions if found else {},
         "tables": [_table(study, metric, grid) for metric, grid in grids.items()],
-        "differences": differences,
+        "differences": [{**row, "label": LABELS.get(row["metric"], row["metric"])} for row in differences],
+        # A replay has several metrics, and its control is what the others are compared with.
+        "several": study.measures == "replay",
         "claims": [verdict for claim in study.claims for verdict in _verdicts(study, claim, grids, differences)],
         "curves": curves_of(study, stored),
         "control": study.control,
