@@ -68,17 +68,20 @@ def _without_currency(text: str, *, at_end: bool) -> str:
 
 
 def entity_history(
-    entity: list, time: list, amount: list, outcome: list, rows: list[tuple], windows: list, delay: float
+    entity: list, time: list, amount: list, outcome: list, rows: list[tuple], windows: list, delay: float, until: list
 ) -> list[list[float]]:
-    """Look at every earlier row for every row (entity, time) and window: rows, mean, positives, positive rate."""
+    """Look at every earlier row for every row (entity, time) and window: rows, mean, positives, positive rate.
+
+    The outcomes of rows from the row's moment of `until` on are not known.
+    """
     found = []
-    for own, now in rows:
+    for (own, now), end in zip(rows, until, strict=True):
         numbers = []
         for window in windows:
             past = [i for i in range(len(entity)) if entity[i] == own and now - window <= time[i] < now]
             old = [i for i in range(len(entity)) if entity[i] == own and now - delay - window <= time[i] < now - delay]
             prices = [amount[i] for i in past if amount[i] is not None and math.isfinite(amount[i])]
-            known = [outcome[i] for i in old if outcome[i] in (0, 1)]
+            known = [outcome[i] for i in old if outcome[i] in (0, 1) and time[i] < end]
             mean = math.fsum(prices) / len(prices) if prices else math.nan
             numbers += [len(past), mean, sum(known), sum(known) / len(known) if known else math.nan]
         found.append([math.nan] * len(numbers) if own is None else numbers)

@@ -39,12 +39,15 @@ def history(past: list[tuple], **options) -> EntityHistory:
     return made.fit(frame_of(past), [row[3] for row in past])
 
 
-@given(pasts, queries, st.sampled_from([0, 1, 2, 2.5]))
-def test_each_row_sees_what_a_look_at_all_earlier_rows_sees(past: list, rows: list, delay: float) -> None:
+@given(pasts, queries, st.sampled_from([0, 1, 2, 2.5]), st.none() | st.integers(-3, 16))
+def test_each_row_sees_what_a_look_at_all_earlier_rows_sees(
+    past: list, rows: list, delay: float, until: int | None
+) -> None:
     asked = pd.DataFrame({"card": pd.Series([c for c, _ in rows], dtype=object), "t": [t for _, t in rows], "sum": 0.0})
     entity, time, amount, outcome = (list(column) for column in zip(*past, strict=True))
-    expected = naive_tables.entity_history(entity, time, amount, outcome, rows, [1, 3, 8], delay)
-    found = history(past, delay=delay).transform(asked)
+    ends = [100 if until is None else until + place for place in range(len(rows))]
+    expected = naive_tables.entity_history(entity, time, amount, outcome, rows, [1, 3, 8], delay, ends)
+    found = history(past, delay=delay).transform(asked, None if until is None else ends)
     # Means are exact to a part in 10**15 of all the money there is.
     money = sum(abs(a) for a in amount if a is not None and np.isfinite(a))
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15 * money)

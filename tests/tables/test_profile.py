@@ -133,6 +133,13 @@ def test_copies_gaps_and_infinities_are_reported(table: pd.DataFrame) -> None:
     assert np.isnan(typed.loc[0, "x"])
 
 
+def test_numbers_that_no_tree_holds_are_refused_by_name(table: pd.DataFrame) -> None:
+    numbers = np.where(np.arange(len(table)) == 7, -1e39, np.arange(len(table)) % 11)
+    with pytest.raises(TableError, match=r"Numbers beyond 3.4e\+38 in 'x' cannot be learned from.*`drop`"):
+        profile(with_column(table, numbers))
+    profile(with_column(table, numbers), drop=["x"])
+
+
 def test_nothing_left_to_learn_from_is_refused(table: pd.DataFrame) -> None:
     with pytest.raises(TableError, match=r"No column is left to learn from.*`keep`"):
         profile(table[["payment", "currency", "fraud"]])

@@ -1,4 +1,4 @@
-"""Models that learn and forget row by row, as classifiers of river.
+"""Models that learn and forget row by row, as classifiers of river, and a detector of drift.
 
 river is an extra: ``pip install "scarce[stream]"``. Without it this module can be imported, and says
 so when it is used.
@@ -6,7 +6,7 @@ so when it is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scarce._extras import require
 from scarce.neighbors import CCNND
@@ -14,9 +14,19 @@ from scarce.neighbors import CCNND
 if TYPE_CHECKING:
     from river.base import BinaryDriftDetector, DriftDetector
 
+    from scarce.stream._fisher import FisherDrift
     from scarce.stream._river import RiverClassifier
 
-__all__ = ["to_river"]
+__all__ = ["FisherDrift", "to_river"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "FisherDrift":
+        raise AttributeError(f"module 'scarce.stream' has no attribute {name!r}")
+    require("river", "A stream")
+    from scarce.stream._fisher import FisherDrift
+
+    return FisherDrift
 
 
 def to_river(

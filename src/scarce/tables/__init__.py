@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .table import Table
     from .target import Target, read_target
     from .types import MISSING, Column, conform
+    from .usual import Usual, show, summarise_columns
 
 __all__ = [
     "MISSING",
@@ -32,6 +33,7 @@ __all__ = [
     "Table",
     "TableError",
     "Target",
+    "Usual",
     "conform",
     "gather",
     "make_encoder",
@@ -41,6 +43,8 @@ __all__ = [
     "read_target",
     "read_typed_frame",
     "require_columns",
+    "show",
+    "summarise_columns",
 ]
 
 # Where the names stand. They are imported when first used: most need pandas, which is an extra, and layouts do not.
@@ -63,6 +67,9 @@ _MODULE_OF = {
     "MISSING": "types",
     "Column": "types",
     "conform": "types",
+    "Usual": "usual",
+    "show": "usual",
+    "summarise_columns": "usual",
 }
 
 

@@ -21,7 +21,16 @@ from scarce._typing import Cell, Keywords
 
 from .cells import as_text
 
-__all__ = ["CSV_SUFFIXES", "EXCEL_SUFFIXES", "PARQUET_SUFFIXES", "SIMULATED", "Raw", "raw_batches", "read_raw"]
+__all__ = [
+    "CSV_SUFFIXES",
+    "EXCEL_SUFFIXES",
+    "PARQUET_SUFFIXES",
+    "SIMULATED",
+    "Raw",
+    "csv_columns",
+    "raw_batches",
+    "read_raw",
+]
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -69,16 +78,19 @@ def read_raw(path: Path) -> Raw:
     return _read_excel(path) if name.endswith(EXCEL_SUFFIXES) else _read_csv(path)
 
 
-def raw_batches(path: Path, rows: int) -> Iterator[pa.Table]:
-    """Read a file in parts of at most `rows` rows; of Excel, which cannot be read in parts, the whole at once."""
+def raw_batches(path: Path, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Read a file in parts of at most `rows` rows; of Excel, which cannot be read in parts, the whole at once.
+
+    The parts hold the named columns, or all.
+    """
     name = path.name.lower()
     if name.endswith(PARQUET_SUFFIXES):
         with pa.parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(rows):
+            for batch in file.iter_batches(rows, columns=columns, use_threads=False):
                 yield pa.Table.from_batches([batch])
         return
     if name.endswith(EXCEL_SUFFIXES):
-        yield from _sliced(_read_excel(path).arrow, rows)
+        yield from _sliced(_chosen(_read_excel(path).arrow, columns), rows)
         return
     dialect = _dialect(path)
     faulty: list[int] = []
@@ -86,9 +98,19 @@ def raw_batches(path: Path, rows: int) -> Iterator[pa.Table]:
         for batch in reader:
             if faulty:
                 raise TableError(_wrong_fields(path, dialect, len(faulty)))
-            yield from _sliced(pa.Table.from_batches([batch]).rename_columns(list(dialect.names)), rows)
+            part = pa.Table.from_batches([batch]).rename_columns(list(dialect.names))
+            yield from _sliced(_chosen(part, columns), rows)
     if faulty:
         raise TableError(_wrong_fields(path, dialect, len(faulty)))
+
+
+def csv_columns(path: Path) -> tuple[str, ...]:
+    """Return the names of the columns of a CSV file."""
+    return _dialect(path).names
+
+
+def _chosen(table: pa.Table, columns: Sequence[str] | None) -> pa.Table:
+    return table if columns is None else table.select([name for name in columns if name in table.column_names])
 
 
 def _sliced(table: pa.Table, rows: int) -> Iterator[pa.Table]:

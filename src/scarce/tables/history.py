@@ -144,20 +144,34 @@ class EntityHistory(TransformerMixin, BaseEstimator):
             self.entities_[place] = np.concatenate([self.entities_[place], np.asarray(new, dtype=str)])
             code = pd.Index(self.entities_[place]).get_indexer(text)
             self.codes_[place] = np.concatenate([self.codes_[place], code])
+        self.n_features_in_ = frame.shape[1]
+        self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
+        return self._sum_up()
+
+    def _sum_up(self) -> EntityHistory:
+        """Put the rows of the past in order, and add them up."""
         self.unit_ = _unit(self.amounts_)
         self.past_ = [
             list(_remember(code, self.moments_, self.amounts_, self.unit_, self.outcomes_)) for code in self.codes_
         ]
-        self.n_features_in_ = frame.shape[1]
-        self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
         return self
 
-    def transform(self, X: Frame) -> FloatArray:
-        """Return for each row the numbers of its entities, column after column and window after window."""
+    def transform(self, X: Frame, until: ArrayLike | None = None) -> FloatArray:
+        """Return for each row the numbers of its entities, column after column and window after window.
+
+        Parameters
+        ----------
+        X : data frame of pandas, polars or pyarrow
+            The rows to describe.
+        until : array-like of shape (n_rows,), optional
+            A moment for each row, written as the times are. Outcomes of rows of that moment or later count as unknown,
+            as those of all rows that are ranked together are.
+        """
         check_is_fitted(self)
         frame = self._frame(X)
         moment, dated = moments_of(frame[self.time])
         self._check_times(dated)
+        end = moment if until is None else np.minimum(moment, moments_of(until)[0])
         delay = length_of("delay", self.delay, dated=dated)
         windows = [length_of("windows", window, dated=dated) for window in self.windows]
         found: list[FloatArray] = []
@@ -168,18 +182,28 @@ class EntityHistory(TransformerMixin, BaseEstimator):
             # In this order a search goes forward through the past, which is several times faster.
             order = np.lexsort((moment, code))
             numbers = np.empty((len(frame), len(windows) * (3 if self.amount is None else 4)))
-            numbers[order] = np.column_stack(self._numbers(past, code[order], moment[order], windows, delay))
+            numbers[order] = np.column_stack(
+                self._numbers(past, code[order], moment[order], end[order], windows, delay)
+            )
             numbers[text == MISSING] = np.nan
             found.append(numbers)
         return np.hstack(found)
 
     def _numbers(
-        self, past: _Past, code: NDArray[np.intp], moment: NDArray[Any], windows: Sequence[float], delay: float
+        self,
+        past: _Past,
+        code: NDArray[np.intp],
+        moment: NDArray[Any],
+        until: NDArray[Any],
+        windows: Sequence[float],
+        delay: float,
     ) -> list[FloatArray]:
-        end, by = past.rows_before(code, moment), past.rows_before(code, moment - delay)
+        known_until = np.minimum(moment - delay, until)
+        end, by = past.rows_before(code, moment), past.rows_before(code, known_until)
         numbers: list[FloatArray] = []
         for window in windows:
-            start, then = past.rows_before(code, moment - window), past.rows_before(code, moment - delay - window)
+            start = past.rows_before(code, moment - window)
+            then = past.rows_before(code, np.minimum(moment - delay - window, known_until))
             numbers.append((end - start).astype(np.float64))
             if self.amount is not None:
                 total, priced = (sums[end] - sums[start] for sums in (past.amounts, past.priced))

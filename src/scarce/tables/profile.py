@@ -22,12 +22,15 @@ from .types import Column, Role, conform
 
 __all__ = ["Profile", "profile_table"]
 
+# Trees compare numbers in single precision.
+LARGEST = float(np.finfo(np.float32).max)
 LEAK_AUC = 0.99
 LEAK_SAMPLE = 50_000
 MIN_ROWS_FOR_IDENTIFIER = 20
 # An account number comes back a few times, a shop's number hundreds of times.
 MAX_ROWS_PER_IDENTIFIER = 50
 MAX_DISTINCT_TEXT = 0.5
+MOST_NAMED = 6
 
 
 @dataclass
@@ -85,6 +88,7 @@ def profile_table(
     frame = table.frame
     columns = [_column(reading, table, drop) for reading in table.readings if reading.name != target]
     typed = conform(frame, columns)
+    _refuse_beyond_single(typed, columns)
     labelled = y >= 0
     infinite = [c.name for c in columns if c.kind == "number" and _has_infinite(frame[c.name])]
     for column in columns:
@@ -124,6 +128,20 @@ def _column(reading: Reading, table: Table, drop: Collection[str]) -> Column:
         return Column(reading.name, reading.kind, "dropped", remark="Left out on request.")
     role: Role = "dropped" if reading.type == "nested" else "feature"
     return Column(reading.name, reading.kind, role, remark=table.remarks.get(reading.name, ""))
+
+
+def _refuse_beyond_single(typed: pd.DataFrame, columns: Sequence[Column]) -> None:
+    """Refuse numbers that no tree can hold, which would end as an error within a library."""
+    large = [
+        c.name
+        for c in columns
+        if c.kind == "number" and c.role == "feature" and bool((typed[c.name].abs() > LARGEST).any())
+    ]
+    if large:
+        raise TableError(
+            f"Numbers beyond {LARGEST:.1e} in {listed(large)} cannot be learned from; take a larger unit, "
+            "or leave it out (`drop`)."
+        )
 
 
 def _has_infinite(values: pd.Series) -> bool:
@@ -169,11 +187,7 @@ def _alone(values: pd.Series, kind: Kind, y: NDArray[np.int64]) -> float:
 
 
 def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> list[str]:
-    warnings = [
-        f"LEAK: column {c.name!r} was left out. {c.remark} Bring it back (`keep`) if it is known before the outcome."
-        for c in profile.columns
-        if c.role == "leak"
-    ]
+    warnings = _about_leaks([c for c in profile.columns if c.role == "leak"])
     if profile.duplicates:
         warnings.append(
             f"Rows that repeat an earlier row: {profile.duplicates:,}. A copy among the training rows flatters "
@@ -181,9 +195,13 @@ def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> li
         )
     if infinite:
         warnings.append(f"Infinite numbers in {listed(infinite)} count as missing.")
-    warnings += [
-        f"Column {c.name!r} is empty in {c.missing:.0%} of the rows." for c in profile.features if c.missing > 0.5
-    ]
+    empty = [c for c in profile.features if c.missing > 0.5]
+    if len(empty) == 1:
+        warnings.append(f"Column {empty[0].name!r} is empty in {empty[0].missing:.0%} of the rows.")
+    elif empty:
+        shown = ", ".join(f"{c.name!r} ({c.missing:.0%})" for c in empty[:MOST_NAMED])
+        more = f" and {len(empty) - MOST_NAMED:,} others" if len(empty) > MOST_NAMED else ""
+        warnings.append(f"{len(empty):,} columns are empty in more than half of the rows: {shown}{more}.")
     dates = [c.name for c in profile.columns if c.kind == "date" and c.role in ("feature", "dropped")]
     if dates and time is None:
         warnings.append(
@@ -191,3 +209,18 @@ def _warnings(profile: Profile, infinite: Sequence[str], time: str | None) -> li
             "the rows (`time`) to test on later rows than the training rows, as happens in use."
         )
     return warnings
+
+
+def _about_leaks(leaks: Sequence[Column]) -> list[str]:
+    if not leaks:
+        return []
+    names = listed([c.name for c in leaks])
+    if len(leaks) == 1:
+        return [
+            f"LEAK: column {names} was left out. {leaks[0].remark} Bring it back (`keep`) if it is known before the "
+            "outcome."
+        ]
+    return [
+        f"LEAK: columns {names} were left out. Each by itself separates the target almost perfectly: they may have "
+        "been filled in after the outcome was known. Bring one back (`keep`) if it is known before the outcome."
+    ]

@@ -79,6 +79,20 @@ class Table:
         columns = [_of_pandas(frame.iloc[:, place]) for place in range(len(names))]
         return table_of(Raw(pa.Table.from_arrays(columns, names), typed=True), types, drop, needs, readings)
 
+    @classmethod
+    def from_arrow(
+        cls,
+        table: pa.Table,
+        *,
+        typed: bool = True,
+        types: Mapping[str, Kind] | None = None,
+        drop: Collection[str] = (),
+        needs: Mapping[str, Collection[str]] | None = None,
+        readings: Sequence[Reading] | None = None,
+    ) -> Table:
+        """Type an Arrow table as a file would be; see `read_table`. `typed` is false where it is of CSV."""
+        return table_of(Raw(table, typed), types, drop, needs, readings)
+
 
 def _described(reading: Reading) -> str:
     if reading.labels:
