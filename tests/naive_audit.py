@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from scarce._typing import FloatArray
+from scarce.audit.promise import Block, Queue
 
 
 def hits_chances(probability: FloatArray) -> FloatArray:
@@ -19,19 +20,36 @@ def hits_chances(probability: FloatArray) -> FloatArray:
     return chances
 
 
-def drawn_hits(probability: FloatArray, blocks: list[tuple[FloatArray, int]], n_draws: int, seed: int) -> FloatArray:
+def drawn_hits(queue: Queue, past: list[Block], n_draws: int, seed: int, *, period: float = 0.0) -> FloatArray:
     """Draw worlds, keep those whose past is as it was, and return the number of positives of their next queue."""
     rng = np.random.default_rng(seed)
     kept = []
     for _ in range(n_draws):
-        mean, spread = rng.normal(0, 0.25), abs(rng.normal(0, 0.25))
+        always, trend, misled = rng.normal(0, 0.25), rng.normal(0, 0.5), rng.normal(0, 0.5)
+        wander, spread = abs(rng.normal(0, 0.5)), abs(rng.normal(0, 0.25))
+        steps = trend * period + wander * np.sqrt(period) * rng.normal(size=len(queue.ahead))
 
-        def hits(p: FloatArray, mean: float = mean, spread: float = spread) -> int:
-            return int((rng.random(len(p)) < expit(logit(p) + rng.normal(mean, spread))).sum())
+        def hits(queue: Queue, always=always, misled=misled, spread=spread, steps=steps) -> int:  # type: ignore[no-untyped-def]
+            shift = always + queue.ahead @ steps + misled * queue.move + rng.normal(0, spread)
+            return int((rng.random(len(queue.probability)) < expit(logit(queue.probability) + shift)).sum())
 
-        if all(hits(p) == seen for p, seen in blocks):
-            kept.append(hits(probability))
+        if all(hits(block.queue) == block.hits for block in past):
+            kept.append(hits(queue))
     return np.array(kept)
+
+
+def shift_after_one_queue(probability: FloatArray, hits: int, covariance: FloatArray) -> tuple[float, float, float]:
+    """Integrate over a grid of the past queue's shift: the chance of its positives, and the next shift given them."""
+    grid = np.linspace(-8, 8, 4_001)
+    chances = [np.prod(1 - expit(logit(probability) + s)) for s in grid]
+    likelihood = np.array(chances) * np.exp(grid * hits) / np.prod(1 - probability)
+    belief = likelihood * np.exp(-(grid**2) / (2 * covariance[0, 0]))
+    belief /= np.sqrt(2 * np.pi * covariance[0, 0]) / (grid[1] - grid[0])
+    evidence = belief.sum()
+    mean = (belief @ grid) / evidence
+    variance = (belief @ (grid - mean) ** 2) / evidence
+    slope = covariance[0, 1] / covariance[0, 0]
+    return np.log(evidence), slope * mean, covariance[1, 1] - slope * covariance[0, 1] + slope**2 * variance
 
 
 def blocks(parts: Sequence[int], rows_to_rank: int, checks: int) -> tuple[list[int], list[int]]:

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
 import scarce
-from scarce.audit import Audit, AuditError, audit, load, report_data, report_html, save, score_table
+from scarce.audit import Audit, AuditError, audit, load_model, report_data, report_html, save, score_table
 from scarce.tables import TableError
 from tests.payments import make_table
 
@@ -146,6 +146,9 @@ def test_the_folder_holds_everything(folder: Path, result: Audit) -> None:
         "model.skops",
         "manifest.json",
         "training-rows.npy",
+        "reference.parquet",
+        "cases.json",
+        "known.parquet",
         "audit.toml",
     }
     assert [p.name for p in folder.parent.iterdir()] == ["audit"]
@@ -208,22 +211,22 @@ def test_models_and_tables_that_do_not_fit_are_refused(folder: Path, table: pd.D
     with pytest.raises(TableError, match="'amount' must hold numbers"):
         score_table(folder, table.assign(amount="lots"))
     with pytest.raises(AuditError, match="There is no model"):
-        load(tmp_path / "nowhere")
+        load_model(tmp_path / "nowhere")
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     skops.io.dump(LogisticRegression(), foreign / "model.skops")
     with pytest.raises(AuditError, match=r"There is no .*manifest\.json; keep the model and its manifest"):
-        load(foreign)
+        load_model(foreign)
     (foreign / "manifest.json").write_text("[]")
     with pytest.raises(AuditError, match="damaged; run the audit again"):
-        load(foreign)
+        load_model(foreign)
     (foreign / "manifest.json").write_text((folder / "manifest.json").read_text())
     skops.io.dump(FunctionTransformer(make_table), foreign / "model.skops")
     with pytest.raises(AuditError, match=r"holds types that no audit writes \(tests\.payments\.make_table\)"):
-        load(foreign)
+        load_model(foreign)
     (foreign / "model.skops").write_text("not a model")
     with pytest.raises(AuditError, match="is not a model that scarce audit wrote"):
-        load(foreign)
+        load_model(foreign)
 
 
 def test_the_report_needs_nothing_but_itself(folder: Path) -> None:
@@ -231,7 +234,8 @@ def test_the_report_needs_nothing_but_itself(folder: Path) -> None:
     assert "http" not in page
     assert not re.search(r"<(link|img|iframe|object)\b|@import|url\((?!#)", page)
     assert not re.search(r"""(src|href)=["'](?!#)""", page)
-    assert page.count("<svg") == 12  # five of the methods, calibration, importance and five dependences
+    # Five of the methods, calibration, importance, five dependences, and a small distribution of each of seven columns.
+    assert page.count("<svg") == 19
     assert json.loads((folder / "report.json").read_text())["budget"] == 50
 
 
@@ -242,7 +246,7 @@ def test_the_report_shows_what_matters(folder: Path, result: Audit) -> None:
     assert "LEAK: column &#39;chargeback&#39; was left out" in page
     for outcome in result.comparison.outcomes:
         assert outcome.candidate.name in page
-    assert page.count('<td class="why"') == 50
+    assert page.count('<td class="why"') == 5 + 50  # the head of the queue is on the first screen too
     assert data["queue"]["positives"] == (result.queue["outcome"] == "yes").sum()
     assert data["headline"]["hits_low"] <= data["headline"]["hits"] <= data["headline"]["hits_high"]
     assert any("(`time`)" in warning for warning in data["warnings"])

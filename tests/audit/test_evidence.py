@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scarce._errors import AuditError
 from scarce.audit.cases import case_data
 from scarce.audit.dictionary import ColumnEntry, Dictionary, read_dictionary
-from scarce.audit.evidence import Evidence, Reason, find_links, find_reasons, percent
+from scarce.audit.evidence import Evidence, Reason, find_links, find_reasons
 from scarce.audit.look_alikes import LookAlikes
-from scarce.audit.reasons import summarise_columns
-from scarce.tables import Column
+from scarce.audit.words import percent
+from scarce.tables import Column, summarise_columns
 
 COLUMNS = [Column("amount", "number"), Column("shop", "category", distinct=3), Column("paid", "date")]
 

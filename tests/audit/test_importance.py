@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from scarce.audit.importance import column_importance, dependence
-from scarce.audit.reasons import summarise_columns
-from scarce.tables import Column
+from scarce.tables import Column, summarise_columns
 
 
 @pytest.fixture

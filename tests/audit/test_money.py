@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scarce.audit import AuditError
 from scarce.audit.money import GIVEN_UP, gains_of_table, precision_menu
 from scarce.audit.settings import Settings
-from scarce.audit.task import _learnable
+from scarce.audit.task import learnable
 from tests import naive_audit
 
 
@@ -19,7 +19,7 @@ def test_gains_are_amounts_caught_less_the_cost_of_checks() -> None:
     assert gains.tolist() == [[95, -5, 0, 0], [-5, -5, 0, 0]]
     assert sentences == []
     # A row without an amount cannot teach when to check.
-    assert _learnable(gains).tolist() == [[95, -5, 0, 0], [0, 0, 0, 0]]
+    assert learnable(gains).tolist() == [[95, -5, 0, 0], [0, 0, 0, 0]]
     assert gains_of_table(Settings("fraud"), pd.DataFrame(), None) == (None, [])
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from pathlib import Path
 
+import openpyxl
 import pandas as pd
 import pytest
 
 from scarce._errors import TableError
-from scarce.audit import Audit, audit
+from scarce.audit import Audit, audit, save, score_table
 from scarce.audit.page import script_json
 from scarce.audit.report import report_data, report_html
 from scarce.datasets import make_transactions
@@ -28,7 +31,11 @@ def payments() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def result(payments: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Audit:
     file = tmp_path_factory.mktemp("dictionary") / "columns.toml"
-    file.write_text('[amount]\ntitle = "Amount"\nunit = "€"\n[shop]\nhidden = true\n[region]\nsensitive = true\n')
+    file.write_text(
+        '[amount]\ntitle = "Amount"\nunit = "€"\n[margin]\ntitle = "Profit margin"\n'
+        "[shop]\nhidden = true\n[distance_home]\nhidden = true\n[payment_type]\nhidden = true\nsensitive = true\n"
+        "[region]\nsensitive = true\n[customer_age]\nsensitive = true\n"
+    )
     return audit(
         payments,
         "fraud",
@@ -37,6 +44,8 @@ def result(payments: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> 
         amount="amount",
         distinct="customer_id",
         methods=["lightgbm"],
+        entity=("customer_id", "shop"),
+        drop=("customer_age",),
         columns=str(file),
     )
 
@@ -57,8 +66,8 @@ def test_cases_follow_the_queue(result: Audit) -> None:
         assert evidence.money == pytest.approx(evidence.probability * result.frame["amount"].iloc[evidence.row])
         assert [alike.positive for alike in evidence.look_alikes] == [True, True, True, False]
         for link in evidence.links:
-            assert link.column == "customer_id"
-            assert (result.frame.loc[link.positives, "customer_id"] == link.value).all()
+            assert link.column in ("customer_id", "shop")
+            assert (result.frame.loc[link.positives, link.column] == link.value).all()
             assert (result.frame.loc[link.positives, "fraud"] == 1).all()
         titles = [cell["title"] for cell in case["cells"]]
         assert "Amount" in titles
@@ -69,9 +78,12 @@ def test_cases_follow_the_queue(result: Audit) -> None:
 
 def test_the_page_shows_where_the_ranking_holds(result: Audit) -> None:
     data = report_data(result)
-    assert {segment["column"] for segment in data["inside"]["sensitive"]} == {"region"}
+    compared = data["inside"]["sensitive"]
+    # One that is not learned from is compared as well, and a hidden one has no name.
+    assert {segment["column"] for segment in compared} == {"region", "(hidden)", "customer_age"}
+    assert compared[[s["column"] for s in compared].index("(hidden)")]["name"] == "group 1"
     assert sum(d["rows"] for d in data["inside"]["deciles"]) == len(result.comparison.winner.units.row)
-    assert len(data["inside"]["dependence"]) == 5
+    assert 0 < len(data["inside"]["dependence"]) <= 5
     assert [part["title"] for part in data["validator"]] == [
         "Intended use",
         "Data",
@@ -86,7 +98,52 @@ def test_the_page_shows_where_the_ranking_holds(result: Audit) -> None:
         assert words in page
 
 
+def test_a_hidden_column_is_named_nowhere(result: Audit, payments: pd.DataFrame, tmp_path: Path) -> None:
+    save(result, tmp_path / "a")
+    texts = [
+        (tmp_path / "a" / name).read_text(encoding="utf-8") for name in ("report.html", "report.json", "queue.csv")
+    ]
+    book = openpyxl.load_workbook(tmp_path / "a" / "queue.xlsx")
+    texts.append(str([[cell.value for cell in row] for sheet in book for row in sheet.rows]))
+    ranked = score_table(tmp_path / "a", payments[payments["fraud"].isna()])
+    texts.append(ranked.to_csv())
+    for text in texts:
+        for name in ("shop", "distance_home", "payment_type"):
+            assert re.findall(rf"(?<![a-z_]){name}(?![a-z])", text) == [], name
+    # They are learned from all the same.
+    assert {"distance_home", "payment_type", "shop: rows in 7d"} <= {c.name for c in result.profile.features}
+    # Reasons take the words of the dictionary, in the queue and for new rows.
+    reasons = " ".join([*result.queue["reasons"], *ranked["reasons"].dropna()])
+    assert "Amount = " in reasons
+    assert "amount = " not in reasons
+
+
+def test_a_case_names_the_rule_that_it_falls_under(result: Audit) -> None:
+    words = {str(rule) for rule in result.readable.rules}
+    assert all(evidence.rule in words for evidence in result.evidence)
+    known = result.task.X
+    rules = result.readable.of_rows(known)
+    for rule in result.readable.rules:
+        met = [place for place, other in enumerate(rules) if other == rule]
+        assert len(met) == rule.rows
+        assert result.task.y[met].sum() == rule.positives
+
+
 def test_a_dictionary_of_other_columns_is_refused(payments: pd.DataFrame, tmp_path) -> None:
     (tmp_path / "columns.toml").write_text('[amout]\ntitle = "Amount"\n')
     with pytest.raises(TableError, match="amout"):
         audit(payments, "fraud", columns=str(tmp_path / "columns.toml"))
+
+
+def test_stages_show_themselves_in_a_notebook(result: Audit) -> None:
+    page = result._repr_html_()
+    assert result.comparison._repr_html_() in page
+    assert html.escape(result.comparison.summary) in page
+    assert str(result.promise) in page
+    assert str(result.promise) in result.promise._repr_html_()
+    assert "SIMULATED" not in page
+    for evidence in result.evidence[:3]:
+        shown = evidence._repr_html_()
+        assert html.escape(evidence.rule) in shown
+        assert shown.count("<tr>") == 1 + len(evidence.look_alikes)
+        assert "<script" not in shown

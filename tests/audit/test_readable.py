@@ -5,6 +5,7 @@ import pandas as pd
 from sklearn.metrics import average_precision_score
 
 from scarce.audit.certificate import certify
+from scarce.audit.dictionary import Dictionary
 from scarce.audit.folds import make_folds
 from scarce.audit.methods import Size
 from scarce.audit.plan import make_plan
@@ -31,7 +32,7 @@ def make_task(n: int = 600, sample: int | None = None) -> Task:
 def test_rules_are_few_in_words_and_count_every_row_once() -> None:
     task = make_task()
     folds = make_folds(task.y, None, 0)
-    found = fit_readable(task, folds, COLUMNS, "the winner", 0.9)
+    found = fit_readable(task, folds, COLUMNS, "the winner", 0.9, Dictionary())
     assert 2 <= len(found.rules) <= MOST_RULES
     assert sum(rule.rows for rule in found.rules) == 600
     assert sum(rule.positives for rule in found.rules) == task.y.sum()
@@ -49,7 +50,7 @@ def test_the_price_is_that_of_rules_on_rows_that_they_did_not_see() -> None:
     task = make_task()
     rng = np.random.default_rng(1)
     blind = Task(task.X, rng.permutation(task.y), "ap")
-    found = fit_readable(blind, make_folds(blind.y, None, 0), COLUMNS, "the winner", 0.9)
+    found = fit_readable(blind, make_folds(blind.y, None, 0), COLUMNS, "the winner", 0.9, Dictionary())
     assert found.ap < 3 * blind.y.mean()
 
 
@@ -67,7 +68,7 @@ def test_columns_are_numbers_that_can_be_named() -> None:
 
 def test_a_sample_counts_as_the_whole() -> None:
     task = make_task(3_000, sample=1_000)
-    found = fit_readable(task, make_folds(task.y, None, 0), COLUMNS, "the winner", 0.9)
+    found = fit_readable(task, make_folds(task.y, None, 0), COLUMNS, "the winner", 0.9, Dictionary())
     assert abs(sum(rule.rows for rule in found.rules) - 3_000) < 1
     assert average_precision_score(task.y, task.X["paid"]) < found.ap
 

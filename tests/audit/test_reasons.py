@@ -5,11 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scarce.audit.methods import Size
-from scarce.audit.plan import make_plan
-from scarce.audit.reasons import Usual, nearest_positives, summarise_columns
 from scarce.occlusion import contributions
-from scarce.tables import Column
+from scarce.tables import Column, Usual, summarise_columns
 from tests import naive
 
 COLUMNS = [Column("paid", "number"), Column("shop", "category"), Column("day", "date")]
@@ -59,20 +56,3 @@ def test_a_column_that_the_score_ignores_adds_nothing() -> None:
     frame = frame_of(np.arange(5.0), list("abcab"), np.arange(5))
     added = added_by(lambda f: f["paid"].to_numpy(), frame, summarise_columns(frame, COLUMNS))
     np.testing.assert_allclose(added[:, 1:], 0, atol=1e-12)
-
-
-def test_the_nearest_positives_are_positive_and_near() -> None:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"paid": rng.normal(size=60), "age": rng.normal(size=60)})
-    y = (frame["paid"] > 1).astype(int).to_numpy()
-    columns = [Column("paid", "number"), Column("age", "number")]
-    numbers = np.arange(60) * 10
-    plan = make_plan("f1", columns, Size(60, int(y.sum()), 2, 0), 0.1, methods=["gamma-knn", "logistic"])
-    by_name = {c.name: c.model for c in plan.candidates}
-    model = by_name["γk-NN"].fit(frame, y)
-    for i, rows in enumerate(nearest_positives(model, frame, numbers)):
-        named = [int(number) // 10 for number in rows.split(", ")]
-        assert len(named) == 3
-        assert y[named].all()
-        assert (named[0] == i) == bool(y[i])
-    assert nearest_positives(by_name["Logistic regression"].fit(frame, y), frame, numbers) == [""] * 60

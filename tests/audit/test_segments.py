@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import false_discovery_control, fisher_exact
+from scipy.stats import fisher_exact
 
-from scarce.audit.segments import _holm, by_period, by_segment, weak_spots
+from scarce.audit.segments import by_period, by_segment, weak_spots
 from scarce.tables import Column
 
 
@@ -88,14 +86,3 @@ def test_periods(tested):
     first, second = by_period(["May", "June"], period, y, queued)
     assert (first.name, first.rows, first.hits) == ("May", 1_000, int((y & queued)[:1_000].sum()))
     assert second.positives == y[1_000:].sum()
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8).map(np.array))
-def test_holm(p):
-    adjusted = _holm(p)
-    for own, value in zip(p, adjusted, strict=True):
-        # The slow way: the largest product of a smaller or equal p-value and the number of those not smaller than it.
-        ordered = np.sort(p)
-        expected = max(q * (len(p) - i) for i, q in enumerate(ordered) if q <= own)
-        assert value == pytest.approx(min(expected, 1.0))
-    assert (adjusted >= false_discovery_control(p) - 1e-12).all()

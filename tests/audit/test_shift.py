@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
 
-from scarce.audit.shift import _apart, measure_shift
+from scarce.audit.shift import _auc, column_apart, measure_shift
 from scarce.tables import Column
 
 COLUMNS = [Column("x", "number"), Column("z", "number"), Column("shop", "category"), Column("day", "date")]
@@ -62,13 +65,19 @@ def test_a_new_category_and_new_empty_cells_are_differences() -> None:
 
 def test_the_test_of_categories_does_not_mind_many_of_them_or_one() -> None:
     many = pd.Series([f"s{i}" for i in range(2_000)], name="shop")
-    assert _apart(many, many, "category").p_value == 1
+    assert column_apart(many, many, "category").p_value == 1
     one = pd.Series(["a"] * 50, name="shop")
-    assert _apart(one, one, "category").distance == 0
+    assert column_apart(one, one, "category").distance == 0
     empty = pd.Series([np.nan] * 50, name="x")
-    assert _apart(empty, empty, "number").before is None
+    assert column_apart(empty, empty, "number").before is None
 
 
 def test_too_few_rows_tell_nothing() -> None:
     old, new = rows(900, 0), rows(19, 1, x=9)
     assert measure_shift(old, new, COLUMNS, old["x"].to_numpy(), new["x"].to_numpy()) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 5)), min_size=4, max_size=40))
+def test_the_area_under_the_curve_is_that_of_scikit_learn(rows):
+    truth, score = np.array([(0, 1), (1, 2), *rows]).T
+    assert _auc(truth, score) == pytest.approx(roc_auc_score(truth, score))

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from scarce._typing import Json
+from scarce.tables import Usual, show
 
 from .dictionary import Dictionary
-from .evidence import Evidence, percent
+from .evidence import Evidence
 from .look_alikes import LookAlike
-from .reasons import Usual, show
+from .words import percent
 
 __all__ = ["case_data"]
 
@@ -68,7 +69,7 @@ def case_data(
         "look_alikes": [_look_alike(alike, names, identify) for alike in evidence.look_alikes],
         "links": [
             {
-                "title": names.title(link.column),
+                "title": "(hidden)" if names[link.column].hidden else names.title(link.column),
                 "value": "(hidden)" if names[link.column].hidden else show(link.value),
                 "positives": [identify(row) for row in link.positives],
                 "n_positives": link.n_positives,

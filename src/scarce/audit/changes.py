@@ -49,7 +49,7 @@ def _of_table(before: Json, result: Audit) -> list[str]:
         f"({data['rate']:.2%})."
     ]
     old = {column["name"]: column for column in data["columns"]}
-    new = {column.name: column for column in profile.columns}
+    new = {column.name: column for column in profile.columns if not result.names[column.name].hidden}
     for what, names in (
         ("New columns", [name for name in new if name not in old]),
         ("Columns that are no longer there", [name for name in old if name not in new]),

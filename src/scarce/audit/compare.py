@@ -20,12 +20,15 @@ from scarce.profit import BayesProfitClassifier
 from .blocks import Blocks, Units, make_units, no_units
 from .figures import WITHIN_BUDGET, draws_of_figures, interval_of, lead_of
 from .folds import Folds
+from .kept import Kept
+from .notebook import comparison_html
 from .plan import Candidate
 from .task import Task
 
 __all__ = ["Comparison", "Outcome", "Stopped", "compare", "measure_for_all_rows", "scored"]
 
 FOLDS_OF_RACE = 2
+_ARRAYS = ("score", "probability", "threshold", "flagged", "rank")
 
 Spent = Callable[[str, int], None]
 
@@ -51,7 +54,7 @@ class Outcome:
     seconds : float
         Time for learning and scoring.
     models : list of Pipeline
-        The model of each fold; of the best candidate only.
+        The model of each fold; of the best candidate and of ME² only.
     figures : dict of ConfidenceInterval
         ``ap``, ``f1``, ``precision`` and ``recall`` within the budget; with amounts ``money``, the share of the
         positives' money within the budget; for these objectives also ``gmean`` and ``profit``.
@@ -130,6 +133,9 @@ class Comparison:
         lines += [f"{stopped.candidate.name}: {stopped.reason}" for stopped in self.stopped]
         return "\n".join([*lines, self.summary, *self.left_out])
 
+    def _repr_html_(self) -> str:
+        return comparison_html(self)
+
 
 def compare(
     candidates: Sequence[Candidate],
@@ -139,6 +145,7 @@ def compare(
     progress: Spent = lambda step, effort: None,
     *,
     minutes: float | None = None,
+    kept: Kept | None = None,
 ) -> Comparison:
     """Score every candidate on rows that it did not learn from, and put the best first.
 
@@ -157,7 +164,10 @@ def compare(
     minutes : float, optional
         A limit of time. The candidates race: those that are clearly behind after two folds are stopped, and what the
         limit leaves no time for is not begun, as long as one method is finished.
+    kept : Kept, optional
+        What an earlier run finished before it was killed, and where this one keeps what it finishes.
     """
+    test = _Test(task, progress, kept)
     outcomes: list[Outcome] = []
     stopped: list[Stopped] = []
 
@@ -166,14 +176,17 @@ def compare(
         outcomes.append(outcome)
         outcomes.sort(key=lambda o: (-o.figures[task.deciding].estimate, -o.figures["ap"].estimate))
         for beaten in outcomes[1:]:
-            beaten.models.clear()  # of a large table, the models of all folds and candidates would fill the memory
+            if beaten.candidate.key != "me2":  # which is for small tables, and tells in whose ellipsoids a case lies
+                beaten.models.clear()  # of a large table, the models of all folds and candidates would fill the memory
+        test.keep(outcome)
 
     if minutes is None or len(folds.splits) <= FOLDS_OF_RACE:
         for candidate in candidates:
-            finish(_cross_score(candidate, task, folds, progress))
+            finish(test.known(candidate, folds) or test.run(candidate, folds))
     else:
-        _race(candidates, task, folds, blocks, progress, time.perf_counter() + 60 * minutes, finish, stopped)
+        _race(candidates, test, folds, blocks, time.perf_counter() + 60 * minutes, finish, stopped)
     sentences = _drop_figures_that_tell_nothing(outcomes, task.deciding)
+    test.add_models(outcomes, folds)
     first, *others = outcomes
     lead = lead_of(first.draws[task.deciding], others[0].draws[task.deciding]) if others else None
     return Comparison(
@@ -183,21 +196,21 @@ def compare(
 
 def _race(
     candidates: Sequence[Candidate],
-    task: Task,
+    test: _Test,
     folds: Folds,
     blocks: Blocks,
-    progress: Spent,
     deadline: float,
     finish: Callable[[Outcome], None],
     stopped: list[Stopped],
 ) -> None:
+    task = test.task
     heats = folds.first(FOLDS_OF_RACE)
     standing: list[Outcome] = []
     for candidate in sorted(candidates, key=lambda c: c.effort):
         if standing and time.perf_counter() > deadline:
             stopped.append(Stopped(candidate, "not begun: the time was used up"))
             continue
-        outcome = _cross_score(candidate, task, heats, progress)
+        outcome = test.known(candidate, heats) or test.run(candidate, heats)
         _measure(outcome, task, heats, blocks)
         standing.append(outcome)
     standing.sort(key=lambda o: -o.figures[task.deciding].estimate)
@@ -214,41 +227,75 @@ def _race(
         elif finished and time.perf_counter() > deadline:
             reason = f"stopped after {FOLDS_OF_RACE} of {len(folds.splits)} folds: the time was used up"
         if reason:
-            progress(outcome.candidate.name, outcome.candidate.effort * (len(folds.splits) - FOLDS_OF_RACE))
+            test.progress(outcome.candidate.name, outcome.candidate.effort * (len(folds.splits) - FOLDS_OF_RACE))
             stopped.append(Stopped(outcome.candidate, reason))
             outcome.models.clear()
             continue
         rest = Folds(folds.splits[FOLDS_OF_RACE:], folds.by_time, folds.description)
-        finish(_joined(outcome, _cross_score(outcome.candidate, task, rest, progress)))
+        finish(test.known(outcome.candidate, folds, rest) or _joined(outcome, test.run(outcome.candidate, rest)))
         finished += 1
 
 
 def _joined(one: Outcome, other: Outcome) -> Outcome:
-    arrays: list[Any] = [
-        np.concatenate((getattr(one, name), getattr(other, name)))
-        for name in ("score", "probability", "threshold", "flagged", "rank")
-    ]
+    arrays: list[Any] = [np.concatenate((getattr(one, name), getattr(other, name))) for name in _ARRAYS]
     joined = Outcome(one.candidate, *arrays)
     joined.seconds, joined.models = one.seconds + other.seconds, one.models + other.models
     return joined
 
 
-def _cross_score(candidate: Candidate, task: Task, folds: Folds, progress: Spent) -> Outcome:
-    start = time.perf_counter()
-    parts: list[tuple[Any, ...]] = []
-    models = []
-    for train, test in folds.splits:
-        progress(candidate.name, 0)
-        model = task.fit(candidate.model, train)
-        score, probability, flagged = scored(model, task.X.iloc[test], None if task.gains is None else task.gains[test])
-        rank = (rankdata(score) - 0.5) / len(test)
-        parts.append((score, probability, np.full(len(test), model[-1].threshold_), flagged, rank))
-        models.append(model)
-        progress(candidate.name, candidate.effort)
-    arrays: list[Any] = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    outcome = Outcome(candidate, *arrays)
-    outcome.seconds, outcome.models = time.perf_counter() - start, models
-    return outcome
+class _Test:
+    """The test of candidates on folds, which takes up what an earlier run finished."""
+
+    def __init__(self, task: Task, progress: Spent, kept: Kept | None) -> None:
+        self.task, self.progress, self.kept = task, progress, kept
+
+    def run(self, candidate: Candidate, folds: Folds) -> Outcome:
+        """Score the tested rows by models that learned from the training rows of their fold."""
+        task, start = self.task, time.perf_counter()
+        parts: list[tuple[Any, ...]] = []
+        models = []
+        for train, test in folds.splits:
+            self.progress(candidate.name, 0)
+            model = task.fit(candidate.model, train)
+            gains = None if task.gains is None else task.gains[test]
+            score, probability, flagged = scored(model, task.rows_to_test(test), gains)
+            rank = (rankdata(score) - 0.5) / len(test)
+            parts.append((score, probability, np.full(len(test), model[-1].threshold_), flagged, rank))
+            models.append(model)
+            self.progress(candidate.name, candidate.effort)
+        found: list[Any] = [np.concatenate(part) for part in zip(*parts, strict=True)]
+        outcome = Outcome(candidate, *found)
+        outcome.seconds, outcome.models = time.perf_counter() - start, models
+        return outcome
+
+    def known(self, candidate: Candidate, folds: Folds, new: Folds | None = None) -> Outcome | None:
+        """Return what an earlier run found on folds from the first one on, without models, or None.
+
+        `new` are those of the folds whose effort was not counted yet.
+        """
+        arrays = None if self.kept is None else self.kept.arrays(candidate.key)
+        size = len(folds.tested)
+        if arrays is None or len(arrays["score"]) < size:
+            return None
+        found: list[Any] = [arrays[name][:size] for name in _ARRAYS]
+        outcome = Outcome(candidate, *found)
+        outcome.seconds = float(arrays["seconds"])
+        self.progress(f"{candidate.name} (kept)", candidate.effort * len((new or folds).splits))
+        return outcome
+
+    def keep(self, outcome: Outcome) -> None:
+        """Keep what was found, for a run that goes on."""
+        key = outcome.candidate.key
+        if self.kept is not None and self.kept.arrays(key) is None:
+            arrays = {name: getattr(outcome, name) for name in _ARRAYS}
+            self.kept.keep(key, {**arrays, "seconds": np.array(outcome.seconds)}, outcome.models)
+
+    def add_models(self, outcomes: Sequence[Outcome], folds: Folds) -> None:
+        """Give the best candidate, and ME², the models that an earlier run kept."""
+        for outcome in outcomes:
+            key = outcome.candidate.key
+            if self.kept is not None and not outcome.models and (outcome is outcomes[0] or key == "me2"):
+                outcome.models = self.kept.models(key) or self.run(outcome.candidate, folds).models
 
 
 def scored(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from scarce._errors import AuditError
 from scarce._messages import listed
 from scarce._typing import Cell
 from scarce.tables import Kind
+
+from .evidence import Reason
 
 __all__ = ["ColumnEntry", "Dictionary", "read_dictionary"]
 
@@ -33,8 +35,7 @@ class ColumnEntry:
     kind : str
         What its cells are read as; empty to recognise it from the cells.
     hidden : bool
-        Whether to keep its values out of the cases of the report. It is learned from all the same, and a reason in the
-        queue can still name it.
+        Whether it is never named: not in the queue, nor in a case, nor in the report. It is learned from all the same.
     sensitive : bool
         Whether figures are compared between its values, so that nobody is treated worse unnoticed.
     """
@@ -63,6 +64,35 @@ class Dictionary:
         """Return a value, already written as text, with its unit."""
         unit = self[column].unit
         return f"{text} {unit}" if unit and _NUMBER.fullmatch(text) else text
+
+    def sentence(self, reason: Reason) -> str:
+        """Write a reason in the words of the dictionary."""
+        return reason.sentence(self.title(reason.column), self.show)
+
+    def visible(self, columns: Iterable[str]) -> list[str]:
+        """Return the columns that are not hidden, in their order."""
+        return [name for name in columns if not self[name].hidden]
+
+    def conceal(self, text: str) -> str:
+        """Return a sentence in which quoted names of hidden columns are left out."""
+        for name in self.hidden:
+            text = text.replace(repr(name), "(hidden)")
+        return text
+
+    def with_made(self, sources: Mapping[str, Sequence[str]]) -> Dictionary:
+        """Return the dictionary with columns that were made of others, such as the history of a card.
+
+        They are named after the titles of these, and hidden if one of them is.
+        """
+        made = {}
+        for name, of in sources.items():
+            title = name
+            for column in of:
+                title = title.replace(column, self.title(column), 1)
+            hidden = any(self[column].hidden for column in of)
+            unit = self[of[-1]].unit if len(of) > 1 else ""
+            made[name] = ColumnEntry(title, unit, hidden=hidden)
+        return Dictionary({**self.entries, **made})
 
     @property
     def kinds(self) -> dict[str, Kind]:

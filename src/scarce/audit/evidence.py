@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,10 +10,11 @@ import pandas as pd
 
 from scarce._typing import Cell, FloatArray, IntArray
 from scarce.occlusion import contributions
-from scarce.tables import MISSING
+from scarce.tables import MISSING, Usual, show
 
 from .look_alikes import LookAlike
-from .reasons import Usual, show
+from .notebook import evidence_html
+from .words import percent
 
 __all__ = ["NO_REASON", "Evidence", "Link", "Reason", "find_links", "find_reasons"]
 
@@ -117,15 +118,8 @@ class Evidence:
     rule: str | None = None
     inside: list[int] = field(default_factory=list)
 
-
-def percent(probability: float) -> str:
-    """Write a probability for people, small and large ones with the digits that they need."""
-    if probability < 0.001:
-        return "under 0.1 %"
-    if probability > 0.999:
-        return "over 99.9 %"
-    near_an_end = min(probability, 1 - probability) < 0.0095
-    return f"{probability:.1%}".replace("%", " %") if near_an_end else f"{probability:.0%}".replace("%", " %")
+    def _repr_html_(self) -> str:
+        return evidence_html(self)
 
 
 def find_reasons(
@@ -133,6 +127,7 @@ def find_reasons(
     cases: pd.DataFrame,
     usual: Mapping[str, Usual],
     *,
+    hidden: Collection[str] = (),
     most: int = 3,
 ) -> list[list[Reason]]:
     """Return for each case the columns that raise its probability most.
@@ -147,16 +142,20 @@ def find_reasons(
         The rows to explain, typed.
     usual : mapping of str to Usual
         The usual values of each column.
+    hidden : collection of str
+        Columns that are never a reason.
     most : int
         The largest number of reasons for a case.
     """
     names = list(usual)
     values = [usual[name].weighted(cases[name].dtype) for name in names]
     added = contributions(probability_of, cases[names], values)
+    shown = [i for i, name in enumerate(names) if name not in hidden]
     own = probability_of(cases[names])
     found = []
     for place, (_, case) in enumerate(cases[names].iterrows()):
         least = _LEAST_SHARE * np.abs(added[place]).max(initial=0.0)
+        most_first = [i for i in np.argsort(-added[place], kind="stable") if i in shown]
         reasons = [
             Reason(
                 names[i],
@@ -165,7 +164,7 @@ def find_reasons(
                 without=float(np.clip(own[place] - added[place, i], 0.0, 1.0)),
                 probability=float(own[place]),
             )
-            for i in np.argsort(-added[place], kind="stable")
+            for i in most_first
             if added[place, i] > least and show(case[names[i]]) != show(usual[names[i]].typical)
         ]
         # Two probabilities that look the same on paper are no reason either.

@@ -24,9 +24,12 @@ def gather_evidence(
     reasons: Sequence[Sequence[Reason]],
     frame: pd.DataFrame,
     X: pd.DataFrame,
+    cases: pd.DataFrame,
     y: IntArray,
     columns: Sequence[Column],
     *,
+    rules: Sequence[str | None],
+    inside: Sequence[Sequence[int]],
     entities: Sequence[str],
     amount: FloatArray | None,
     folds: int,
@@ -45,10 +48,16 @@ def gather_evidence(
         The table, all rows.
     X : DataFrame
         The columns that are learned from, typed, all rows.
+    cases : DataFrame
+        The same of the queued rows, as they were ranked.
     y : ndarray of shape (n_rows,)
         1 for positive, 0 for negative, -1 for unknown.
     columns : sequence of Column
         The columns that are learned from.
+    rules : sequence of (str or None)
+        The rule of the readable model that each queued row falls under.
+    inside : sequence of sequences of int
+        The known positive rows in whose ellipsoids each of the first queued rows lies.
     entities : sequence of str
         The columns of the table that name entities, such as the card.
     amount : ndarray of shape (n_rows,), optional
@@ -59,7 +68,7 @@ def gather_evidence(
     rows = queue["row"].to_numpy()
     known = np.flatnonzero(y >= 0)
     opened = rows[:MOST_CASES]
-    alike = LookAlikes(columns, X.iloc[known], y[known], folds=folds, seed=seed, time=time).of(X.iloc[opened])
+    alike = LookAlikes(columns, X.iloc[known], y[known], folds=folds, seed=seed, time=time).of(cases.iloc[:MOST_CASES])
     links = find_links(frame, y, opened, entities)
     return [
         Evidence(
@@ -69,6 +78,8 @@ def gather_evidence(
             list(found),
             alike[place] if place < len(alike) else [],
             links[place] if place < len(links) else [],
+            rules[place],
+            list(inside[place]) if place < len(inside) else [],
         )
         for place, (row, probability, found) in enumerate(zip(rows, queue["probability"], reasons, strict=True))
     ]

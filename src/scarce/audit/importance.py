@@ -10,8 +10,7 @@ import pandas as pd
 from sklearn.metrics import average_precision_score
 
 from scarce._typing import Cell, FloatArray, IntArray
-
-from .reasons import Usual
+from scarce.tables import Usual
 
 __all__ = ["Dependence", "Importance", "column_importance", "dependence"]
 

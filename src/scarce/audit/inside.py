@@ -10,12 +10,11 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from scarce._typing import BoolArray, FloatArray, IntArray
-from scarce.tables import Column
+from scarce.tables import Column, Usual, show
 
 from .blocks import first_of_blocks
 from .compare import Comparison
 from .importance import Dependence, Importance, column_importance, dependence
-from .reasons import Usual, show
 from .segments import Segment, by_period, by_segment, weak_spots
 from .task import Task
 
@@ -49,6 +48,8 @@ class Inside:
         The share of all positives of the tested blocks within the budget.
     segments, weak : list of Segment
         Figures within the budget by groups of values, and the groups where positives are missed more often.
+    sensitive : list of Segment
+        The figures of each group of values of the sensitive columns.
     deciles : list of Decile
         Calibration on the tested rows.
     importance : list of Importance
@@ -61,6 +62,7 @@ class Inside:
     recall: float
     segments: list[Segment]
     weak: list[Segment]
+    sensitive: list[Segment]
     deciles: list[Decile]
     importance: list[Importance]
     dependence: list[Dependence]
@@ -70,6 +72,7 @@ def look_inside(
     comparison: Comparison,
     task: Task,
     columns: Sequence[Column],
+    sensitive: tuple[Sequence[Column], pd.DataFrame],
     usual: dict[str, Usual],
     probability_of: Callable[[pd.DataFrame], FloatArray],
     times: pd.Series | None,
@@ -83,7 +86,10 @@ def look_inside(
     task : Task
         The rows of known outcome.
     columns : sequence of Column
-        The columns that are learned from.
+        The columns to compare figures by.
+    sensitive : (sequence of Column, DataFrame)
+        The columns between whose values figures are compared in any case, learned from or not, and their cells in the
+        rows of `task`.
     usual : dict of Usual
         Their usual values.
     probability_of : callable
@@ -96,6 +102,7 @@ def look_inside(
     queued = first_of_blocks(units, blocks.budget)
     rows = folds.tested[units.row]
     segments = by_segment(task.X.iloc[rows], columns, units.truth, queued)
+    compared = by_segment(sensitive[1].iloc[rows], sensitive[0], units.truth, queued)
     found, positives = int(units.truth[queued].sum()), int(units.truth.sum())
     recall = found / positives if positives else 0.0
     # The latest part that has positives, without which there is no average precision to lose.
@@ -104,13 +111,14 @@ def look_inside(
         for model, (_, test) in reversed(list(zip(winner.models, folds.splits, strict=True)))
         if task.y[test].any()
     )
-    importance = column_importance(model.score_samples, task.X.iloc[test], task.y[test], seed=task.seed)
+    importance = column_importance(model.score_samples, task.rows_to_test(test), task.y[test], seed=task.seed)
     drawn = [i.column for i in importance[:_DRAWN_COLUMNS]]
     return Inside(
         periods=[] if times is None else _periods(times.iloc[rows], units.block, units.truth, queued),
         recall=recall,
         segments=segments,
         weak=weak_spots(segments, recall),
+        sensitive=compared,
         deciles=make_deciles(winner.probability[units.row], units.truth),
         importance=importance,
         dependence=dependence(probability_of, task.X, usual, drawn, seed=task.seed),

@@ -14,7 +14,7 @@ from scarce.profit import Gains, MenuEntry
 
 from .settings import Settings
 
-__all__ = ["gains_of_table", "precision_menu"]
+__all__ = ["OUTCOMES", "gains_of_table", "precision_menu"]
 
 OUTCOMES = ("tp", "fp", "tn", "fn")
 # Shares of the best profit that may be given up.

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from itertools import groupby
 
+import pandas as pd
 from markupsafe import Markup
 
 from scarce._typing import Json
 from scarce._values import plain
 
 from .cases import case_data
+from .dictionary import Dictionary
 from .gather import MOST_CASES
 from .result import Audit
 from .segments import Segment
 
-__all__ = ["cases_data", "inside_data", "script_json", "validator_data"]
+__all__ = ["case_names", "cases_data", "cells_of", "inside_data", "script_json", "validator_data"]
 
 
 def script_json(data: Json) -> Markup:
@@ -27,34 +31,50 @@ def script_json(data: Json) -> Markup:
 
 def cases_data(result: Audit) -> list[Json]:
     """Return the first queued cases with all their cells and their evidence."""
-    names = result.names
-    cells = result.frame.drop(columns=[result.target.name])
-    keys = [name for name in result.profile.identifiers if name in cells]
+    identify = case_names(result)
+    return [
+        case_data(evidence, cells_of(result, place), result.usual, result.names, identify)
+        for place, evidence in enumerate(result.evidence[:MOST_CASES])
+    ]
+
+
+def cells_of(result: Audit, place: int) -> pd.Series:
+    """Return the cells of the queued row of a place: those of the table, and the history of its entities."""
+    own = result.frame.iloc[result.evidence[place].row].drop(result.target.name)
+    if result.histories is None:
+        return own
+    made = [column.name for column in result.histories.columns]
+    return pd.concat([own, result.cases[made].iloc[place].astype(object)])
+
+
+def case_names(result: Audit) -> Callable[[int], str]:
+    """Return the function that takes the number of a row, and returns what people call it."""
+    keys = result.names.visible(name for name in result.profile.identifiers if name != result.target.name)
 
     def identify(row: int) -> str:
         if not keys:
             return f"row {row}"
-        return ", ".join(f"{key} {plain(cells[key].iloc[row])}" for key in keys[:2]) + f" (row {row})"
+        return ", ".join(f"{key} {plain(result.frame[key].iloc[row])}" for key in keys[:2]) + f" (row {row})"
 
-    return [
-        case_data(evidence, cells.iloc[evidence.row], result.usual, names, identify)
-        for evidence in result.evidence[:MOST_CASES]
-    ]
+    return identify
 
 
 def inside_data(result: Audit) -> Json:
     """Return figures by period and segment, calibration, importance and dependence."""
     inside, names = result.inside, result.names
+    hidden = set(names.hidden)
     kinds = {column.name: column.kind for column in result.profile.columns}
     return {
         "recall": inside.recall,
-        "periods": [_segment(segment) for segment in inside.periods],
-        "segments": [_segment(segment) for segment in inside.segments],
-        "weak": [_segment(segment) for segment in inside.weak],
-        "sensitive": [_segment(segment) for segment in inside.segments if segment.column in names.sensitive],
+        "periods": [_segment(segment, names) for segment in inside.periods],
+        "segments": [_segment(segment, names) for segment in inside.segments if segment.column not in hidden],
+        "weak": [_segment(segment, names) for segment in inside.weak if segment.column not in hidden],
+        "sensitive": _sensitive(inside.sensitive, names),
         "deciles": [asdict(decile) for decile in inside.deciles],
         "importance": [
-            {**asdict(importance), "title": names.title(importance.column)} for importance in inside.importance
+            {**asdict(importance), "title": names.title(importance.column)}
+            for importance in inside.importance
+            if importance.column not in hidden
         ],
         "dependence": [
             {
@@ -64,14 +84,27 @@ def inside_data(result: Audit) -> Json:
                 "probability": drawn.probability,
             }
             for drawn in inside.dependence
+            if drawn.column not in hidden
         ],
     }
 
 
-def _segment(segment: Segment) -> Json:
+def _sensitive(segments: Sequence[Segment], names: Dictionary) -> list[Json]:
+    """Return the groups of sensitive columns; of a hidden one neither its name nor its values."""
+    found = []
+    for column, of_column in groupby(segments, key=lambda segment: segment.column):
+        for number, segment in enumerate(of_column, 1):
+            data = _segment(segment, names)
+            if names[column].hidden:
+                data |= {"column": "(hidden)", "title": "(hidden)", "name": f"group {number}"}
+            found.append(data)
+    return found
+
+
+def _segment(segment: Segment, names: Dictionary) -> Json:
     figures = {name: getattr(segment, name) for name in ("precision", "recall", "false_positive_rate")}
     intervals = {f"{name}_interval": segment.interval(name) for name in ("precision", "recall")}
-    return {**asdict(segment), **figures, **intervals, "title": segment.column}
+    return {**asdict(segment), **figures, **intervals, "title": names.title(segment.column)}
 
 
 def validator_data(result: Audit) -> list[Json]:
@@ -99,8 +132,8 @@ def validator_data(result: Audit) -> list[Json]:
         ],
         "Performance": [
             f"{promise.low:,} to {promise.high:,} of the {promise.size:,} queued rows will be positive in "
-            f"{promise.level:.0%} of such queues. From one past queue to the next the log-odds moved by "
-            f"{promise.spread:.2f}, and they were off by {promise.shift:+.2f} on average.",
+            f"{promise.level:.0%} of such queues. By what past queues held, and by how time has gone on since, the "
+            f"log-odds of this one are expected to be off by {promise.shift:+.2f}, give or take {promise.spread:.2f}.",
             f"Segments where positives are missed more often than elsewhere: {len(result.inside.weak)}.",
         ],
         "Limits": [

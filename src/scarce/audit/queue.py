@@ -9,14 +9,17 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from scarce._typing import BoolArray, FloatArray, IntArray
+from scarce.engines.scorer import steady_scores
+from scarce.tables import Usual
 
 from .blocks import Blocks, first_of_blocks, make_units
 from .compare import Comparison, scored
+from .dictionary import Dictionary
 from .evidence import NO_REASON, Reason, find_reasons
 from .explore import draw, inclusion_chances
 from .outlook import shifted
-from .reasons import Usual, nearest_positives
 from .settings import BudgetPlan
+from .task import Task
 
 __all__ = [
     "OWN_COLUMNS",
@@ -29,7 +32,7 @@ __all__ = [
 
 
 FIRST_COLUMNS = ("score", "threshold", "flagged", "probability", "expected_gain", "drawn", "chance_drawn")
-LAST_COLUMNS = ("reasons", "nearest_positives")
+LAST_COLUMNS = ("reasons",)
 OWN_COLUMNS = ("rank", "row", "outcome", "learned_from", *FIRST_COLUMNS, *LAST_COLUMNS)
 
 
@@ -93,26 +96,26 @@ def queue_of_new_rows(
     X: pd.DataFrame,
     usual: Mapping[str, Usual],
     size: int,
-    trained_on: IntArray | None = None,
     shift: float = 0.0,
+    names: Dictionary | None = None,
 ) -> pd.DataFrame:
     """Rank rows that the model has not seen, and explain the first `size`; the index is that of `X`."""
-    score = model.score_samples(X)
+    score = steady_scores(model, X)
     order = np.argsort(-score, kind="stable")
     best, rest = order[:size], order[size:]
     if not len(best):
         return _decided(model, X.index[rest], score[rest])
-    explained, _ = explain_rows(model, X.iloc[best], score[best], usual, trained_on, shift)
+    explained, _ = explain_rows(model, X.iloc[best], score[best], usual, shift, names)
     return pd.concat([explained, _decided(model, X.index[rest], score[rest])]) if len(rest) else explained
 
 
 def queue_of_tested_rows(
     comparison: Comparison,
     threshold: float,
-    X: pd.DataFrame,
+    task: Task,
     usual: Mapping[str, Usual],
-    labelled: IntArray,
     shift: float = 0.0,
+    names: Dictionary | None = None,
 ) -> tuple[pd.DataFrame, list[list[Reason]]]:
     """Rank rows of known outcome, each scored and explained by the model of the fold in which it was tested.
 
@@ -123,11 +126,11 @@ def queue_of_tested_rows(
     best = winner.units.row[first_of_blocks(winner.units, comparison.blocks.budget)]
     parts: list[pd.DataFrame] = []
     reasons: list[list[Reason]] = []
-    for fold, (model, (train, _)) in enumerate(zip(winner.models, folds.splits, strict=True)):
+    for fold, model in enumerate(winner.models):
         chosen = best[folds.fold_of_tested[best] == fold]
         if len(chosen):
-            rows = X.loc[labelled[folds.tested[chosen]]]
-            part, found = explain_rows(model, rows, winner.score[chosen], usual, labelled[train], shift)
+            rows = task.rows_to_test(folds.tested[chosen])
+            part, found = explain_rows(model, rows, winner.score[chosen], usual, shift, names)
             parts.append(part.assign(probability=shifted(winner.probability[chosen], shift)))
             reasons += found
     queue = pd.concat(parts)
@@ -142,17 +145,17 @@ def explain_rows(
     rows: pd.DataFrame,
     score: FloatArray,
     usual: Mapping[str, Usual],
-    trained_on: IntArray | None,
     shift: float = 0.0,
+    names: Dictionary | None = None,
 ) -> tuple[pd.DataFrame, list[list[Reason]]]:
-    """Return scores, verdicts and reasons of some rows; `shift` moves the log-odds of all probabilities."""
+    """Return scores, verdicts and reasons of some rows; `shift` moves the log-odds of all probabilities.
+
+    Reasons are written in the words of a dictionary, and none is a column that it hides.
+    """
+    names = names or Dictionary()
     queue = _decided(model, rows.index, score)
-    reasons = find_reasons(lambda X: shifted(scored(model, X)[1], shift), rows, usual)
-    queue["reasons"] = ["; ".join(reason.sentence() for reason in found) or NO_REASON for found in reasons]
-    if trained_on is not None:
-        near = nearest_positives(model, rows, trained_on)
-        if any(near):
-            queue["nearest_positives"] = near
+    reasons = find_reasons(lambda X: shifted(scored(model, X)[1], shift), rows, usual, hidden=names.hidden)
+    queue["reasons"] = ["; ".join(names.sentence(reason) for reason in found) or NO_REASON for found in reasons]
     return queue, reasons
 
 

@@ -17,10 +17,12 @@ from scarce._values import plain
 from . import plots, plots_inside
 from .blocks import shares_checked
 from .compare import Outcome
-from .evidence import percent
-from .page import cases_data, inside_data, script_json, validator_data
+from .distributions import Distribution, distributions, sparkline
+from .evidence import NO_REASON
+from .page import case_names, cases_data, inside_data, script_json, validator_data
 from .result import Audit
 from .shift import Shift
+from .words import percent
 
 __all__ = ["figure_titles", "report_data", "report_html"]
 
@@ -28,6 +30,7 @@ MAX_QUEUE_SHOWN = 1_000
 CURVE_POINTS = 200
 BUDGET_POINTS = 60
 IMPORTANT = 15
+HEAD = 5
 
 OBJECTIVES = {
     "ap": "average precision, the quality of the ranking over all budgets",
@@ -64,8 +67,9 @@ def figure_titles(result: Audit) -> dict[str, str]:
 
 def report_data(result: Audit) -> Json:
     """Return the contents of the report, as plain data."""
-    comparison, profile = result.comparison, result.profile
+    comparison, profile, names = result.comparison, result.profile, result.names
     tested = comparison.folds.tested
+    drawn = _distributions(result)
     return {
         "version": scarce.__version__,
         "simulated": result.source.simulated,
@@ -80,7 +84,16 @@ def report_data(result: Audit) -> Json:
             "positives": profile.positives,
             "rate": profile.positives / profile.labelled,
             "duplicates": profile.duplicates,
-            "columns": [asdict(column) for column in profile.columns],
+            "columns": [
+                {
+                    **asdict(column),
+                    "title": names.title(column.name),
+                    "distribution": asdict(drawn[column.name]) if column.name in drawn else None,
+                }
+                for column in profile.columns
+                if not names[column.name].hidden
+            ],
+            "hidden": sum(names[column.name].hidden for column in profile.columns),
         },
         "warnings": result.warnings,
         "headline": _headline(result),
@@ -125,12 +138,24 @@ def report_data(result: Audit) -> Json:
         "changes": result.changes,
         "threshold": result.threshold,
         "queue": _queue(result),
+        "head": _head(result),
         "cases": cases_data(result),
         "inside": inside_data(result),
         "validator": validator_data(result),
         "done": _done(result),
         "caveats": _caveats(result),
     }
+
+
+def _distributions(result: Audit) -> dict[str, Distribution]:
+    """Return the distribution of each column that is shown, of the table or made from it."""
+    made = [] if result.histories is None else result.histories.columns
+    own = [column for column in result.profile.columns if column not in made and column.role != "dropped"]
+    y, seed = result.roles.y, result.settings.seed
+    found = distributions(result.frame, own, y, seed=seed)
+    if result.histories is not None:
+        found |= distributions(result.histories.frame, made, y, seed=seed)
+    return found
 
 
 def report_html(result: Audit, data: Json) -> str:
@@ -155,6 +180,11 @@ def report_html(result: Audit, data: Json) -> str:
         "budget": plots.precision_at_budget(curves, result.settings.budget_plan.checks, rate),
         "calibration": plots_inside.calibration(data["inside"]["deciles"]),
         "periods": plots_inside.periods(data["inside"]["periods"]) if len(data["inside"]["periods"]) > 1 else None,
+        "columns": {
+            column["name"]: sparkline(Distribution(**column["distribution"]))
+            for column in data["data"]["columns"]
+            if column["distribution"]
+        },
         "importance": plots_inside.importance(data["inside"]["importance"][:IMPORTANT]),
         "dependence": [plots_inside.dependence(drawn) for drawn in data["inside"]["dependence"]],
     }
@@ -261,6 +291,20 @@ def _floats(values: NDArray[Any]) -> list[float]:
     return [float(v) for v in values]
 
 
+def _head(result: Audit) -> list[Json]:
+    """Return the first cases by what people call them, with the first reason of each."""
+    name = case_names(result)
+    return [
+        {
+            "name": name(evidence.row),
+            "probability": evidence.probability,
+            "money": evidence.money or 0.0,
+            "reason": result.names.sentence(evidence.reasons[0]) if evidence.reasons else NO_REASON,
+        }
+        for evidence in result.evidence[:HEAD]
+    ]
+
+
 def _queue(result: Audit) -> Json:
     queue = result.queue
     known = None if result.new_rows else int((queue["outcome"].astype(str) == result.target.positive).sum())
@@ -333,6 +377,7 @@ def _caveats(result: Audit) -> list[str]:
             "Random folds test on rows of the same period as the training rows; new kinds of cases are harder."
         )
         shared = [c.name for c in result.profile.columns if c.role == "identifier" and c.distinct < result.profile.rows]
+        shared = result.names.visible(shared)
         if shared:
             caveats.append(
                 f"Rows with the same {shared[0]} can be among both the training and the tested rows, which flatters "

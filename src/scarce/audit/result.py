@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from scarce.profit import MenuEntry
-from scarce.tables import Profile, Reading, Target
+from scarce.tables import Profile, Reading, Target, Usual
 
 from .certificate import Certificate
 from .checked import Checks
@@ -16,11 +16,12 @@ from .compare import Comparison
 from .dictionary import Dictionary
 from .evidence import Evidence
 from .explore import Exploration
+from .histories import Histories
 from .inside import Inside
+from .notebook import audit_html
 from .plan import Plan
 from .promise import Promise
 from .readable import Readable
-from .reasons import Usual
 from .rows import Roles
 from .settings import Settings
 from .shift import Shift
@@ -83,6 +84,12 @@ class Audit:
         The chance of each row to have been checked, where only some were.
     frame : DataFrame
         The table as it was read, with the verdicts of reviews.
+    cases : DataFrame
+        The columns learned from of the queued rows, as they were ranked.
+    entities : list of str
+        The columns that name someone or something in several rows: those given, or else those that seem to.
+    histories : Histories or None
+        What the entities given did before each row.
     readings : tuple of Reading
         How the columns of the table were read.
     changes : list of str
@@ -120,6 +127,9 @@ class Audit:
     rows_to_rank: int
     checks: Checks | None
     frame: pd.DataFrame
+    cases: pd.DataFrame
+    entities: list[str]
+    histories: Histories | None
     readings: tuple[Reading, ...]
     warnings: list[str]
     seconds: float
@@ -130,3 +140,6 @@ class Audit:
     def threshold(self) -> float:
         """The threshold of the refitted winner."""
         return float(self.model[-1].threshold_)
+
+    def _repr_html_(self) -> str:
+        return audit_html(self)

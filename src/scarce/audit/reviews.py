@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 from scarce._errors import AuditError
@@ -9,11 +11,17 @@ from scarce._messages import listed
 from scarce.tables import Target
 from scarce.tables.types import cell_text
 
-__all__ = ["apply_reviews"]
+from .words import NO, YES
+
+__all__ = ["OWN_PREFIX", "VERDICT", "apply_reviews"]
 
 VERDICT, TIME = "verdict", "time"
-_YES = {"1", "true", "yes", "y", "positive"}
-_NO = {"0", "false", "no", "n", "negative"}
+# Columns whose names begin so belong to the review, such as who gave it; the desk writes them.
+OWN_PREFIX = "review_"
+_OWN_TIME = OWN_PREFIX + "time"
+_UNDECIDED = {"undecidable", "open"}
+# A spreadsheet takes a cell that begins with one of these for a formula, so that CSV has an apostrophe before it.
+_INERT = re.compile(r"'(?=[=+@\t-])")
 
 
 def apply_reviews(frame: pd.DataFrame, target: Target, reviews: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -27,19 +35,19 @@ def apply_reviews(frame: pd.DataFrame, target: Target, reviews: pd.DataFrame) ->
         Its outcomes.
     reviews : DataFrame
         Identifier columns of the table, ``verdict`` and ``time``. A verdict is one of the outcomes of the table, or yes
-        or no. Of several about one row the latest counts; an empty one takes the outcome back.
+        or no. Of several about one row the latest counts; an empty one takes the outcome back, and one that is
+        "undecidable" is left out. Columns whose names begin with ``review_`` are not used, but ``review_time`` goes
+        before ``time``, so that an identifier may have that name.
     """
-    keys = _keys(frame, reviews)
+    keys, time = _keys(frame, reviews), _OWN_TIME if _OWN_TIME in reviews else TIME
+    reviews = reviews[~reviews[VERDICT].isin(_UNDECIDED)]
     verdicts = reviews.assign(
-        **{key: reviews[key].map(cell_text, na_action="ignore") for key in keys},
-        **{VERDICT: _outcomes(reviews[VERDICT], target)},
+        **{key: _texts(reviews[key]) for key in keys}, **{VERDICT: _outcomes(reviews[VERDICT], target)}
     )
-    if TIME in reviews:
-        verdicts = verdicts.iloc[_order(reviews[TIME])]
+    if time in reviews:
+        verdicts = verdicts.iloc[_order(reviews[time])]
     latest = verdicts.drop_duplicates(keys, keep="last").set_index(keys)[VERDICT]
-    of_rows = pd.MultiIndex.from_frame(
-        pd.DataFrame({key: frame[key].map(cell_text, na_action="ignore") for key in keys})
-    )
+    of_rows = pd.MultiIndex.from_frame(pd.DataFrame({key: _texts(frame[key]) for key in keys}))
     given = pd.MultiIndex.from_frame(latest.index.to_frame(index=False))
     place = given.get_indexer_for(of_rows) if given.is_unique else None
     assert place is not None  # duplicates were dropped
@@ -58,13 +66,20 @@ def apply_reviews(frame: pd.DataFrame, target: Target, reviews: pd.DataFrame) ->
     return frame.assign(**{target.name: outcome}), sentences
 
 
+def _texts(cells: pd.Series) -> pd.Series:
+    """Return cells as texts, alike in a table and in what was written of it; an empty cell is an empty text."""
+    return cells.map(lambda cell: "" if pd.isna(cell) else _INERT.sub("", cell_text(cell)))
+
+
 def _keys(frame: pd.DataFrame, reviews: pd.DataFrame) -> list[str]:
     if VERDICT not in reviews:
         raise AuditError(
             f"The reviews need a column {VERDICT!r} beside the identifiers (`reviews`); they have "
             f"{listed(list(reviews.columns))}."
         )
-    keys = [str(name) for name in reviews.columns if name not in (VERDICT, TIME)]
+    own = {VERDICT, _OWN_TIME if _OWN_TIME in reviews else TIME}
+    own |= {str(name) for name in reviews.columns if str(name).startswith(OWN_PREFIX) and name not in frame.columns}
+    keys = [str(name) for name in reviews.columns if name not in own]
     absent = [name for name in keys if name not in frame.columns]
     if absent or not keys:
         what = f"{listed(absent)} is not a column of the table" if absent else "they name no row"
@@ -82,9 +97,9 @@ def _outcomes(verdicts: pd.Series, target: Target) -> list[str | None]:
         text = "" if pd.isna(verdict) else cell_text(verdict).strip()
         if not text:
             found.append(None)
-        elif text == target.positive or (text.casefold() in _YES and text not in target.others):
+        elif text == target.positive or (text.casefold() in {*YES, "positive"} and text not in target.others):
             found.append(target.positive)
-        elif text in target.others or text.casefold() in _NO:
+        elif text in target.others or text.casefold() in {*NO, "negative"}:
             found.append(text if text in target.others else target.others[0])
         else:
             raise AuditError(

@@ -16,11 +16,9 @@ from scarce.tables import Reading
 from scarce.tables.types import cell_text
 
 from .settings import Settings
+from .words import NO, YES
 
 __all__ = ["Roles", "amounts", "assign_roles", "checked_rows", "in_order", "moments"]
-
-_YES = {"1", "1.0", "true", "yes", "y", "t"}
-_NO = {"0", "0.0", "false", "no", "n", "f", ""}
 
 
 @dataclass(frozen=True)
@@ -93,13 +91,13 @@ def assign_roles(frame: pd.DataFrame, y: NDArray[np.int64], settings: Settings) 
 def checked_rows(values: pd.Series) -> NDArray[np.bool_]:
     """Return which rows were checked: those with true, yes or 1; empty, false, no and 0 are the others."""
     text = values.astype(object).where(values.notna(), "").map(lambda value: cell_text(value).strip().casefold())
-    unknown = text[~text.isin(_YES | _NO)]
+    unknown = text[~text.isin({*YES, *NO, ""})]
     if len(unknown):
         raise AuditError(
             f"The column {str(values.name)!r} (`checked`) must hold yes or no, and data row {unknown.index[0] + 1} "
             f"holds {str(values[unknown.index[0]])!r}; write 1 and 0, yes and no, or true and false."
         )
-    return text.isin(_YES).to_numpy()
+    return text.isin(YES).to_numpy()
 
 
 def in_order(typed: pd.DataFrame, y: NDArray[np.int64], times: pd.Series | None) -> IntArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time as clock
 from collections.abc import Callable
@@ -12,48 +11,46 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from scarce._files import sha256
-from scarce._typing import FloatArray, IntArray
-from scarce.datasets import make_transactions
+from scarce._typing import IntArray
+from scarce.engines.sample import Drawn
 from scarce.profit import MenuEntry
 from scarce.profit._gains import gain_of_flagging
-from scarce.tables import Table, gather, profile_table, read_table, read_target
+from scarce.tables import Table, Usual, gather, profile_table, read_table, read_target, summarise_columns
 
 from .blocks import Blocks, first_of_blocks, make_blocks, make_period_blocks
 from .certificate import certify
 from .checked import Checks, chances_of_checks
 from .compare import Comparison, compare, measure_for_all_rows, scored
 from .dictionary import Dictionary, read_dictionary
+from .ellipsoids import ellipsoids_around
 from .evidence import Reason
 from .explore import Exploration, plan_exploration
 from .folds import Folds, inner_folds, make_folds, periods_of
-from .gather import gather_evidence
+from .gather import MOST_CASES, gather_evidence
+from .histories import Histories, make_histories
 from .inside import look_inside
+from .kept import Kept, key_of
 from .methods import Size
 from .money import gains_of_table, precision_menu
-from .outlook import past_queues, shifted
+from .opening import MOST_ROWS, open_table, sample_tested
+from .outlook import make_outlook, shifted
 from .plan import Plan, make_plan
-from .promise import Promise, predict_hits
+from .promise import Promise
 from .queue import choose_queue, explain_rows, queue_of_tested_rows, with_table_columns
 from .readable import fit_readable
-from .reasons import Usual, summarise_columns
 from .result import Audit, Source
 from .reviews import apply_reviews
 from .rows import amounts, assign_roles, in_order, moments
 from .settings import Settings, check_settings, settings_of
 from .shift import Shift, measure_shift
-from .task import Task, sample_of_negatives
+from .task import Task
+from .warnings import one_line_each
 
 __all__ = ["audit"]
 
 Progress = Callable[[str, int, int], None]
-
-SIMULATED_ROWS = 30_000
-# Above so many rows methods learn from all positives and a weighted sample of the negatives.
-MOST_ROWS = 200_000
 
 
 def audit(
@@ -61,6 +58,8 @@ def audit(
     target: str | None = None,
     *,
     progress: Progress = lambda step, done, total: None,
+    read_reviews: Callable[[str], pd.DataFrame] = lambda source: read_table(source).frame,
+    partial: Path | None = None,
     **options: Any,
 ) -> Audit:
     """Compare methods on a table and rank the rows to check.
@@ -73,6 +72,11 @@ def audit(
         The column of outcomes: two values, empty where the outcome is unknown.
     progress : callable
         Called with the name of the step, the effort spent so far, and the effort of the whole audit.
+    read_reviews : callable
+        Takes the option `reviews` and returns the verdicts; reads a file if not given.
+    partial : path, optional
+        A folder in which finished methods are kept. Where the same audit was killed, those that it finished are taken
+        from there. Remove it when the audit is saved.
     **options
         The other options of :class:`Settings`, such as ``budget=200`` and ``time="date"``.
 
@@ -92,10 +96,10 @@ def audit(
     check_settings(settings)
     progress("Reading the table", 0, 1)
     names = Dictionary() if settings.columns is None else read_dictionary(settings.columns)
-    opened, source = _open(table, settings, names)
+    opened, source, drawn = open_table(table, settings, names, progress)
     progress("Reading the columns", 0, 1)
-    result = _Run(settings, source, opened, progress).audit()
-    result.names = names
+    kept = None if partial is None else Kept(partial, key_of(source.sha256, settings, read_reviews))
+    result = _Run(settings, source, opened, names, progress, read_reviews, drawn, kept).audit()
     result.seconds = clock.perf_counter() - start
     return result
 
@@ -103,10 +107,22 @@ def audit(
 class _Run:
     """The stages of one audit, each of which sets what the next ones need."""
 
-    def __init__(self, settings: Settings, source: Source, table: Table, progress: Progress) -> None:
-        self.settings, self.source, self.progress = settings, source, progress
+    def __init__(
+        self,
+        settings: Settings,
+        source: Source,
+        table: Table,
+        names: Dictionary,
+        progress: Progress,
+        read_reviews: Callable[[str], pd.DataFrame],
+        drawn: Drawn | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        self.read_reviews, self.kept = read_reviews, kept
+        self.settings, self.source, self.names, self.progress = settings, source, names, progress
         self.table, self.frame = table, table.frame
         self.warnings: list[str] = []
+        self.drawn = drawn
         self.shift: Shift | None = None
         self.exploration: Exploration | None = None
         self.budget = settings.budget_plan
@@ -116,19 +132,26 @@ class _Run:
         task, folds, blocks = self.prepare()
         plan = self.make_plan(task, folds)
         spent = self.effort_of(plan, folds)
-        comparison = compare(plan.candidates, task, folds, blocks, spent, minutes=self.settings.minutes)
+        comparison = compare(plan.candidates, task, folds, blocks, spent, minutes=self.settings.minutes, kept=self.kept)
         spent("Learning from all rows", 0)
         model = task.fit(comparison.winner.candidate.model)
         spent("Finding reasons", self.final)
         usual = summarise_columns(task.X, self.profile.features)
-        queue, promise, reasons = self.make_queue(comparison, model, usual)
+        queue, promise, reasons = self.make_queue(comparison, model, usual, task)
+        winner = comparison.winner
+        readable = fit_readable(
+            task, folds, self.profile.features, winner.candidate.name, winner.figures["ap"].estimate, self.names
+        )
         evidence = gather_evidence(
             queue,
             reasons,
             self.frame,
             self.X,
+            self.cases,
             self.y,
             self.profile.features,
+            rules=[None if rule is None else str(rule) for rule in readable.of_rows(self.cases)],
+            inside=ellipsoids_around(comparison, task, self.cases.iloc[:MOST_CASES]),
             entities=self.entities,
             amount=self.amount,
             folds=inner_folds(task.y, folds),
@@ -138,14 +161,11 @@ class _Run:
         inside = look_inside(
             comparison,
             task,
-            self.profile.features,
+            self.own,
+            self.sensitive,
             usual,
             lambda X: shifted(scored(model, X)[1], promise.shift),
             None if self.times is None else self.times.iloc[self.labelled],
-        )
-        winner = comparison.winner
-        readable = fit_readable(
-            task, folds, self.profile.features, winner.candidate.name, winner.figures["ap"].estimate
         )
         spent("Done", self.final)
         return Audit(
@@ -172,14 +192,20 @@ class _Run:
             rows_to_rank=self.rows_to_rank,
             checks=self.weigh_checks(comparison, task),
             frame=self.frame,
+            cases=self.cases,
+            entities=self.entities,
+            histories=self.histories,
             readings=self.table.readings,
-            warnings=self.warnings,
+            warnings=one_line_each([self.names.conceal(warning) for warning in self.warnings]),
             seconds=0.0,
+            names=self.names,
         )
 
     @property
     def entities(self) -> list[str]:
-        """The columns that name someone or something in several rows."""
+        """The columns that name someone or something in several rows: those given, or else those that seem to."""
+        if self.settings.entity:
+            return list(dict.fromkeys([*self.settings.entity, *filter(None, [self.settings.distinct])]))
         repeated = [c.name for c in self.profile.columns if c.role == "identifier" and 1 < c.distinct < len(self.frame)]
         return list(dict.fromkeys([*repeated, *filter(None, [self.settings.distinct])]))
 
@@ -192,7 +218,7 @@ class _Run:
             lambda: None if settings.time is None else moments(frame[settings.time], self.table.readings),
         )
         if settings.reviews is not None:
-            frame, sentences = apply_reviews(frame, self.target, read_table(settings.reviews).frame)
+            frame, sentences = apply_reviews(frame, self.target, self.read_reviews(settings.reviews))
             self.frame, self.warnings = frame, sentences
             self.target = read_target(frame, str(settings.target), self.target.positive)
         self.roles = assign_roles(frame, self.target.y, settings)
@@ -204,10 +230,21 @@ class _Run:
             self.table, str(settings.target), y, time=settings.time, keep=settings.keep, drop=drop
         )
         gains, about_gains = gains_of_table(settings, typed, amount)
-        notes = [*self.table.notes, *about_amounts, *about_gains, *self.roles.assumed]
+        sampled = [] if self.drawn is None else [self.drawn.sentence]
+        notes = [*sampled, *self.table.notes, *about_amounts, *about_gains, *self.roles.assumed]
         self.warnings += [*self.profile.warnings, *notes]
         order = in_order(typed, y, self.times)
+        self.own = self.profile.features
+        self.histories: Histories | None = None
+        if settings.entity:
+            self.progress("Reading the histories", 0, 1)
+            self.histories = make_histories(self.frame, y, settings)
+            self.profile.columns += self.histories.columns
+            typed = typed.join(self.histories.frame)
+            self.names = self.names.with_made(self.histories.sources)
         self.labelled, self.new = order[y[order] >= 0], order[self.roles.to_rank[order]]
+        also = [c for c in self.profile.columns if self.names[c.name].sensitive]
+        self.sensitive = also, typed[[c.name for c in also]].iloc[self.labelled]
         self.X = typed[[c.name for c in self.profile.features]]
         self.y, self.amount, self.gains = y, amount, gains
         self.groups = None
@@ -234,7 +271,12 @@ class _Run:
         else:
             checks = min(checks, self.rows_to_rank)
             blocks = make_blocks(folds, self.rows_to_rank, checks)
-        folds, blocks, weight = self.sample_tested(y, folds, blocks)
+        when_tested = None
+        if self.histories is not None:
+            when_tested = self.histories.when_tested(self.frame, labelled, folds, blocks)
+        drawn = None if self.drawn is None else self.drawn.weight[labelled]
+        folds, blocks, weight, sentences = sample_tested(y, folds, blocks, settings, drawn)
+        self.warnings += sentences
         task = Task(
             self.X.iloc[labelled],
             y,
@@ -243,9 +285,11 @@ class _Run:
             gains=None if self.gains is None else self.gains[labelled],
             groups=None if self.groups is None else self.groups[labelled],
             weight=weight,
+            drawn=drawn,
             sample=settings.sample or MOST_ROWS,
             left_out=self.figures_left_out(),
             seed=settings.seed,
+            when_tested=when_tested,
         )
         return task, folds, blocks
 
@@ -256,28 +300,6 @@ class _Run:
         pairs = np.unique(np.column_stack((period, unit)), axis=0)
         of_period = np.unique(pairs[:, 0], return_counts=True)[1]
         return int(np.minimum(of_period, self.budget.checks).sum()), len(pairs)
-
-    def sample_tested(
-        self, y: NDArray[np.int64], folds: Folds, blocks: Blocks
-    ) -> tuple[Folds, Blocks, FloatArray | None]:
-        """Test on all positives and a weighted sample of the negatives, where there are very many rows."""
-        most = self.settings.sample or MOST_ROWS
-        tested = folds.tested
-        if len(y) > most:
-            self.warnings.append(
-                f"The table has {len(y):,} rows of known outcome. Every method learned from all positives and a sample "
-                f"of the negatives, {most:,} rows at most, in which each negative stands for several; figures and "
-                "thresholds are weighted back to the whole."
-            )
-        if len(tested) <= most:
-            return folds, blocks, None
-        kept, weights = sample_of_negatives(np.arange(len(tested)), y[tested], most, self.settings.seed)
-        part = folds.fold_of_tested[kept]
-        splits = [(train, tested[kept[part == number]]) for number, (train, _) in enumerate(folds.splits)]
-        weight = np.ones(len(y))
-        weight[tested[kept]] = weights
-        sampled = replace(blocks, block=blocks.block[kept])
-        return replace(folds, splits=splits), sampled, weight
 
     def figures_left_out(self) -> tuple[str, ...]:
         """Leave the figures within the budget out where the budget is enough for every row."""
@@ -318,20 +340,21 @@ class _Run:
         return spent
 
     def make_queue(
-        self, comparison: Comparison, model: Pipeline, usual: dict[str, Usual]
+        self, comparison: Comparison, model: Pipeline, usual: dict[str, Usual], task: Task
     ) -> tuple[pd.DataFrame, Promise, list[list[Reason]]]:
         settings = self.settings
-        shown = list(
-            dict.fromkeys(
-                [*self.profile.identifiers, *filter(None, [settings.time, settings.distinct, settings.amount])]
-            )
-        )
+        given = [settings.time, settings.distinct, *settings.entity, settings.amount]
+        shown = self.names.visible(dict.fromkeys([*self.profile.identifiers, *filter(None, given)]))
+        moments = (None if self.times is None else self.times.iloc[rows] for rows in (self.labelled, self.new))
+        outlook = make_outlook(comparison, task, *moments)
         if not len(self.new):
             threshold = float(model[-1].threshold_)
             units = comparison.winner.units
             best = units.row[first_of_blocks(units, comparison.blocks.budget)]
-            promise = predict_hits(comparison.winner.probability[best], past_queues(comparison))
-            queue, reasons = queue_of_tested_rows(comparison, threshold, self.X, usual, self.labelled, promise.shift)
+            promise = outlook.promise_like_past(comparison.winner.probability[best])
+            queue, reasons = queue_of_tested_rows(comparison, threshold, task, usual, promise.shift, self.names)
+            place = pd.Index(self.labelled).get_indexer(queue.index)
+            self.cases = task.rows_to_test(place)
             if settings.explore:
                 self.warnings.append("No row was drawn at random, because every outcome is known already.")
             return with_table_columns(queue, self.frame, shown, self.frame[settings.target]), promise, reasons
@@ -342,7 +365,7 @@ class _Run:
         self.shift = measure_shift(
             self.X.iloc[self.labelled],
             rows,
-            self.profile.features,
+            [column for column in self.own if not self.names[column.name].hidden],
             comparison.winner.score,
             score,
             folds.splits if folds.by_time else (),
@@ -351,9 +374,10 @@ class _Run:
         period, groups = (None if a is None else a[self.new] for a in (self.period, self.groups))
         chosen, chance = choose_queue(score, own, self.budget, settings.explore, period, groups, settings.seed)
         by_score = chance[chosen] == 1
-        promise = predict_hits(own[chosen], past_queues(comparison))
+        self.cases = rows.iloc[chosen]
+        promise = outlook.promise(own[chosen], own)
         probability = shifted(own, promise.shift)
-        queue, reasons = explain_rows(model, rows.iloc[chosen], score[chosen], usual, self.labelled, promise.shift)
+        queue, reasons = explain_rows(model, rows.iloc[chosen], score[chosen], usual, promise.shift, self.names)
         queue["flagged"] = ["yes" if is_flagged else "no" for is_flagged in flagged[chosen]]
         queue["probability"] = probability[chosen]
         if gains is not None:
@@ -383,19 +407,3 @@ class _Run:
             return []
         tested = comparison.folds.tested
         return precision_menu(comparison.winner.probability, task.y[tested], task.gains[tested], task.weights(tested))
-
-
-def _open(
-    table: str | os.PathLike[str] | pd.DataFrame | None, settings: Settings, names: Dictionary
-) -> tuple[Table, Source]:
-    needs = {**settings.needs, "columns": tuple(names.entries)}
-    how: Any = {"types": {**names.kinds, **settings.types}, "drop": settings.drop, "needs": needs}
-    if table is None or isinstance(table, pd.DataFrame):
-        frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
-        name = "simulated payments" if table is None else "the table"
-        return Table.from_frame(frame, **how), Source(name, _hash_of(frame), simulated=table is None)
-    return read_table(table, **how), Source(Path(table).name, sha256(table), path=str(Path(table).resolve()))
-
-
-def _hash_of(frame: pd.DataFrame) -> str:
-    return hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()

@@ -10,9 +10,8 @@ import pandas as pd
 from scipy.stats import binomtest, fisher_exact
 
 from scarce._typing import BoolArray, Cell, IntArray
-from scarce.tables import Column
-
-from .reasons import show
+from scarce.metrics._holm import holm
+from scarce.tables import Column, show
 
 __all__ = ["Segment", "by_period", "by_segment", "weak_spots"]
 
@@ -105,8 +104,8 @@ def by_segment(X: pd.DataFrame, columns: Sequence[Column], y: IntArray, queued: 
             segment = _segment(column.name, name, rows, y, queued)
             segments.append(segment)
             tests.append(_found_elsewhere(segment, y, queued))
-    adjusted = _holm(np.array(tests))
-    return [Segment(**{**vars(s), "p_value": float(p)}) for s, p in zip(segments, adjusted, strict=True)]
+    adjusted = holm(tests)
+    return [Segment(**{**vars(s), "p_value": p}) for s, p in zip(segments, adjusted, strict=True)]
 
 
 def weak_spots(segments: Sequence[Segment], overall: float) -> list[Segment]:
@@ -157,12 +156,3 @@ def _found_elsewhere(segment: Segment, y: IntArray, queued: BoolArray) -> float:
         return 1.0
     table = [[segment.hits, segment.positives - segment.hits], [found, others - found]]
     return float(fisher_exact(table).pvalue)
-
-
-def _holm(p: np.ndarray) -> np.ndarray:
-    """Return p-values that hold for all tests together."""
-    order = np.argsort(p, kind="stable")
-    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted

@@ -17,7 +17,9 @@ __all__ = ["OBJECTIVES", "BudgetPlan", "ObjectiveName", "Settings", "check_setti
 ObjectiveName = Literal["ap", "f1", "gmean", "budget", "profit"]
 OBJECTIVES: tuple[ObjectiveName, ...] = ("ap", "f1", "gmean", "budget", "profit")
 PERIODS = {"day": "D", "week": "W", "month": "M"}
-_COLUMN_OPTIONS = ("amount", "time", "distinct", "checked", "keep", "drop")
+_COLUMN_OPTIONS = ("amount", "time", "distinct", "entity", "checked", "keep", "drop")
+# The windows of an entity's history, where the time column holds dates.
+DATED_WINDOWS = ("1d", "7d", "30d")
 _BUDGET = re.compile(rf"\s*(\d[\d,_]*)\s*(?:/\s*({'|'.join(PERIODS)}))?\s*")
 
 
@@ -61,6 +63,11 @@ class Settings:
         The time after which an outcome is known, such as "7d"; a number where `time` holds numbers.
     distinct : str, optional
         A column such as the card or the customer, of which each is checked once.
+    entity : sequence of str
+        Columns such as the customer and the terminal. What each of them did before a row is learned from: its rows,
+        their mean amount and its known positives. Needs `time`.
+    windows : sequence of (str or float)
+        How far back these histories look; by default "1d", "7d" and "30d". Numbers where `time` holds numbers.
     explore : float
         The share of the queue that is drawn at random from the rest.
     rank : str, optional
@@ -99,6 +106,8 @@ class Settings:
     time: str | None = None
     delay: str | float | None = None
     distinct: str | None = None
+    entity: tuple[str, ...] = ()
+    windows: tuple[str | float, ...] = ()
     explore: float = 0.0
     rank: str | None = None
     unlabelled: Literal["leave_out", "negative"] = "leave_out"
@@ -154,7 +163,7 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     unknown = [name for name in options if name not in names]
     if unknown:
         raise AuditError(f"An audit has no option {unknown[0]!r}; it has {', '.join(names)}.")
-    several = {"methods", "keep", "drop"}
+    several = {"methods", "keep", "drop", "entity", "windows"}
     if isinstance(options.get("methods"), str):
         options = {**options, "methods": [name.strip() for name in options["methods"].split(",") if name.strip()]}
     given: dict[str, Any] = {name: tuple(value or ()) if name in several else value for name, value in options.items()}
@@ -188,6 +197,10 @@ def check_settings(settings: Settings) -> None:
     _check_money(settings)
     if settings.delay is not None and settings.time is None:
         raise AuditError("`delay` is the time after which an outcome is known; name the column of time too (`time`).")
+    if settings.entity and settings.time is None:
+        raise AuditError("The history of an entity (`entity`) needs an order; name the column of time too (`time`).")
+    if settings.windows and not settings.entity:
+        raise AuditError("`windows` is how far back histories look; name the columns of entities too (`entity`).")
     if not 0 <= settings.explore <= 0.5:
         raise AuditError(
             f"`explore` is the share of the queue that is drawn at random, 0 to 0.5; it was {settings.explore:g}."

@@ -16,7 +16,7 @@ from scarce._typing import FloatArray, IntArray, Keywords
 
 from .settings import ObjectiveName
 
-__all__ = ["DECIDING", "Task", "sample_of_negatives"]
+__all__ = ["DECIDING", "Task", "learnable", "sample_of_negatives"]
 
 DECIDING: dict[ObjectiveName, str] = {
     "ap": "ap",
@@ -49,10 +49,15 @@ class Task:
         How many rows each tested row stands for.
     sample : int, optional
         The most rows to learn from: all positives, and a weighted sample of the negatives.
+    drawn : ndarray of shape (n_rows,), optional
+        How many rows each row stands for, where the table itself is a sample.
     left_out : tuple of str
         Figures that would tell nothing.
     seed : int
         Seed of resampling and of samples.
+    when_tested : DataFrame, optional
+        Some columns of all rows as they are when a row is tested, where they differ from those of a training row:
+        the histories of entities, without the outcomes of the rows that are ranked together with it.
     """
 
     X: pd.DataFrame
@@ -63,8 +68,10 @@ class Task:
     groups: IntArray | None = None
     weight: FloatArray | None = None
     sample: int | None = None
+    drawn: FloatArray | None = None
     left_out: tuple[str, ...] = ()
     seed: int = 0
+    when_tested: pd.DataFrame | None = None
 
     @property
     def deciding(self) -> str:
@@ -83,13 +90,20 @@ class Task:
         """Return how many rows each of some rows stands for."""
         return np.ones(len(rows)) if self.weight is None else self.weight[rows]
 
+    def rows_to_test(self, rows: IntArray, X: pd.DataFrame | None = None) -> pd.DataFrame:
+        """Return some rows of `X`, or of a frame of the same rows, as they are when they are tested."""
+        chosen = (self.X if X is None else X).iloc[rows]
+        if self.when_tested is None:
+            return chosen
+        return chosen.assign(**{str(name): self.when_tested[name].iloc[rows] for name in self.when_tested})
+
     def fit(self, model: Pipeline, rows: IntArray | slice = slice(None)) -> Pipeline:
         """Fit a candidate's pipeline on some of the rows."""
         chosen = np.arange(len(self.y))[rows]
         chosen, weight = self.training_rows(chosen)
         params: Keywords = {}
         if self.objective == "profit" and self.gains is not None:
-            params["method__gains"] = _learnable(self.gains[chosen])
+            params["method__gains"] = learnable(self.gains[chosen])
         if weight is not None:
             params["method__sample_weight"] = weight
         # Forests grow in parallel but score in one thread: threads add up the trees' votes in any order, and the last
@@ -100,6 +114,8 @@ class Task:
 
     def training_rows(self, rows: IntArray) -> tuple[IntArray, FloatArray | None]:
         """Return the rows to learn from, and how many rows each stands for, if they are a sample."""
+        if self.drawn is not None:
+            return rows, self.drawn[rows]
         if self.sample is None or len(rows) <= self.sample:
             return rows, None
         return sample_of_negatives(rows, self.y[rows], self.sample, self.seed)
@@ -125,7 +141,7 @@ def sample_of_negatives(rows: IntArray, y: IntArray, size: int, seed: int) -> tu
     return chosen[order], weight[order]
 
 
-def _learnable(gains: FloatArray) -> FloatArray:
+def learnable(gains: FloatArray) -> FloatArray:
     """Return gains without the rows in which no right decision pays, such as those without an amount."""
     tp, fp, tn, fn = gains.T
     return np.where((tn - fp + tp - fn > 0)[:, None], gains, 0.0)

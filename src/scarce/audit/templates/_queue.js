@@ -101,22 +101,22 @@
     const known = cases[row.dataset.case];
     if (!known) return;
     row.setAttribute("aria-expanded", "true");
-    const detail = make("tr", undefined, "case"), cell = make("td");
+    const detail = make("tr", undefined, "case"), cell = make("td"), box = make("div", undefined, "inside");
     cell.colSpan = row.cells.length;
     const money = known.money === null ? "" : `, expected money ${Math.round(known.money).toLocaleString("en")}`;
-    cell.append(make("h3", `Probability ${percent(known.probability)}${money}`));
+    box.append(make("h3", `Probability ${percent(known.probability)}${money}`));
     if (known.reasons.length) {
       for (const reason of known.reasons) reason.probability = known.probability;
-      cell.append(make("h4", "Reasons"), bars(known.reasons));
+      box.append(make("h4", "Reasons"), bars(known.reasons));
     }
-    if (known.rule) cell.append(make("h4", "The rule that it falls under"), make("p", known.rule));
-    if (known.inside.length) cell.append(make("p", `It lies in the ellipsoid of ${known.inside.join(", ")}.`));
+    if (known.rule) box.append(make("h4", "The rule that it falls under"), make("p", known.rule));
+    if (known.inside.length) box.append(make("p", `It lies in the ellipsoid of ${known.inside.join(", ")}.`));
     if (known.links.length) {
-      cell.append(make("h4", "Shared with known positives"));
-      for (const link of known.links) cell.append(make("p",
+      box.append(make("h4", "Shared with known positives"));
+      for (const link of known.links) box.append(make("p",
         `${link.title} ${link.value}: ${link.n_positives} known positive of ${link.n_rows} rows (${link.positives.join(", ")}${link.n_positives > link.positives.length ? ", …" : ""}).`));
     }
-    if (known.look_alikes.length) cell.append(make("h4", "Known rows that it resembles"), alike(known.look_alikes));
+    if (known.look_alikes.length) box.append(make("h4", "Known rows that it resembles"), alike(known.look_alikes));
     const all = make("table", undefined, "cells");
     for (const c of known.cells) {
       const value = make("td", c.value);
@@ -125,7 +125,8 @@
       if (c.telling) made.className = "telling";
       all.append(made);
     }
-    cell.append(make("h4", "All cells"), all);
+    box.append(make("h4", "All cells"), all);
+    cell.append(box);
     detail.append(cell);
     row.after(detail);
   };
