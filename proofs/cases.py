@@ -13,11 +13,11 @@ from scarce.datasets import DatasetUnavailable, load
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: where the statement was tried, the figures, and whether it holds there."""
+    """A row of the table: where the statement was tried, the figures, and whether it holds there; None has no bar."""
 
     place: tuple[str, ...]
     figures: tuple[float, ...]
-    kept: bool
+    kept: bool | None
 
 
 @dataclass
@@ -35,7 +35,8 @@ class Proof:
 
     @property
     def counts(self) -> str:
-        return f"{len(self.cases)} cases: {len(self.cases) - self.missed} kept, {self.missed} missed."
+        kept, missed, _ = tally(case.kept for case in self.cases)
+        return f"{kept + missed} cases: {kept} kept, {missed} missed."
 
     def lines(self) -> Iterable[tuple[str, ...]]:
         for case in self.cases:

@@ -1,0 +1,141 @@
+"""The cases and their reviews for programs: ``/v1/queue``, ``/v1/cases/{id}`` and its reviews."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
+from pydantic import BaseModel, Field
+from sqlalchemy import select
+
+from scarce._typing import Json
+
+from .auth import require_role
+from .queue import PAGE, Wanted, find_page
+from .schema import Case, CaseData, Verdict
+from .tokens import Person
+from .verdicts import Conflict, Given, decide
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1", tags=["desk"])
+
+Viewer = Annotated[Person, Depends(require_role("viewer"))]
+Reviewer = Annotated[Person, Depends(require_role("reviewer"))]
+# As large as the numbers that both stores hold.
+CaseNumber = Annotated[int, Path(ge=1, le=2**62)]
+
+
+class CaseSummary(BaseModel):
+    """A case as the queue shows it."""
+
+    id: int
+    identity: dict[str, str]
+    name: str
+    rank: int
+    score: float
+    probability: float
+    money: float
+    amount: float
+    time: str | None
+    drawn: bool
+    chance: float
+    why: str
+    badge: str | None
+    status: str
+    kind: str | None
+    model: int
+    entry: int
+
+
+class QueuePage(BaseModel):
+    """A page of the queue; `next` is the parameter `after` of the following one."""
+
+    cases: list[CaseSummary]
+    next: str | None
+
+
+class Entry(BaseModel):
+    """An entry in the history of a case."""
+
+    id: int
+    at: datetime
+    who: str
+    old: str
+    new: str
+    reason: str | None
+    note: str | None
+    kind: str | None
+    model: int
+    undoes: int | None
+
+
+class FullCase(CaseSummary):
+    """A case with its evidence and its history."""
+
+    data: Json
+    history: list[Entry]
+
+
+class Review(BaseModel):
+    """A verdict."""
+
+    verdict: Literal["positive", "negative", "undecidable"]
+    reason: str | None = Field(None, max_length=200)
+    note: str | None = Field(None, max_length=10_000)
+    kind: str | None = Field(None, max_length=200)
+    seen: int | None = Field(None, ge=0, le=2**62, description="The last entry that you have seen (`entry`).")
+    request: str | None = Field(None, min_length=8, max_length=64, description="Sent twice, a verdict is stored once.")
+
+
+@router.get("/queue")
+def queue(
+    request: Request,
+    person: Viewer,
+    status: Literal["open", "positive", "negative", "undecidable"] = "open",
+    text: Annotated[str, Query(max_length=200)] = "",
+    order: Literal["live", "rank", "probability", "money", "amount", "time", "decided"] = "live",
+    after: Annotated[str, Query(max_length=100)] = "",
+    size: Annotated[int, Query(ge=1, le=500)] = PAGE,
+) -> QueuePage:
+    """Return a page of the queue."""
+    with request.app.state.store.read() as transaction:
+        page = find_page(transaction, Wanted(status=status, text=text, order=order, after=after, size=size))
+        return QueuePage(cases=[_summary(case) for case in page.cases], next=page.next)
+
+
+@router.get("/cases/{case_id}")
+def case(request: Request, person: Viewer, case_id: CaseNumber) -> FullCase:
+    """Return a case with its evidence and its history."""
+    with request.app.state.store.read() as transaction:
+        found = transaction.get(Case, case_id)
+        if found is None:
+            raise HTTPException(404, f"There is no case {case_id}.")
+        evidence = transaction.get(CaseData, case_id)
+        entries = transaction.scalars(select(Verdict).where(Verdict.case_id == case_id).order_by(Verdict.id))
+        return FullCase(
+            **_summary(found).model_dump(),
+            data={} if evidence is None else evidence.data,
+            history=[_entry(entry) for entry in entries],
+        )
+
+
+@router.post("/cases/{case_id}/reviews", status_code=201)
+def review(request: Request, person: Reviewer, case_id: CaseNumber, given: Review) -> Entry:
+    """Store a verdict; when the answer comes, it is on the disk."""
+    with request.app.state.store.read() as transaction:
+        if transaction.get(Case, case_id) is None:
+            raise HTTPException(404, f"There is no case {case_id}.")
+    try:
+        return _entry(decide(request.app.state.store, case_id, person.name, Given(**given.model_dump())))
+    except Conflict as conflict:
+        raise HTTPException(409, str(conflict)) from conflict
+
+
+def _summary(case: Case) -> CaseSummary:
+    return CaseSummary.model_validate(case, from_attributes=True)
+
+
+def _entry(verdict: Verdict) -> Entry:
+    return Entry.model_validate(verdict, from_attributes=True)
