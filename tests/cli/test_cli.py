@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import scarce
-import scarce.audit.run
+import scarce.audit.opening
 from scarce.cli import main
 from scarce.datasets import list_datasets, make_companies, make_transactions
 from scarce.tables import read_table
@@ -125,8 +125,8 @@ def test_options_come_from_the_command_before_those_of_a_file(place: Path, monke
 
 def test_without_a_table_everything_is_labelled_simulated(tmp_path: Path, monkeypatch, capsys) -> None:
     few = partial(make_transactions, fraud_rate=0.03)
-    monkeypatch.setattr(scarce.audit.run, "make_transactions", few)
-    monkeypatch.setattr(scarce.audit.run, "SIMULATED_ROWS", 1_500)
+    monkeypatch.setattr(scarce.audit.opening, "make_transactions", few)
+    monkeypatch.setattr(scarce.audit.opening, "SIMULATED_ROWS", 1_500)
     assert call("audit", "--quick", "--out", tmp_path / "out", "--budget", 15, monkeypatch=monkeypatch) == 0
     out = capsys.readouterr().out
     assert out.count("SIMULATED") >= 3

@@ -1,4 +1,4 @@
-"""The command line: ``scarce audit``, ``scarce score``, ``scarce study`` and ``scarce data``."""
+"""The command line: ``scarce audit``, ``score``, ``monitor``, ``serve``, ``desk``, ``study`` and ``data``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ try:
     from ._console import options_of, with_options
     from .audit import audit_command
     from .data import data_app
+    from .desk import desk_app
+    from .monitor import monitor_command
     from .score import score_command
+    from .serve import serve_command
     from .study import study_app
 except ModuleNotFoundError as missing:
     sys.stderr.write(f'The command scarce needs {missing.name}; install it with: pip install "scarce[audit]"\n')
@@ -30,6 +33,9 @@ app = typer.Typer(
 )
 app.command("audit")(audit_command)
 app.command("score")(score_command)
+app.command("monitor")(monitor_command)
+app.command("serve")(serve_command)
+app.add_typer(desk_app, name="desk")
 app.add_typer(study_app, name="study")
 app.add_typer(data_app, name="data")
 

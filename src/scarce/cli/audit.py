@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +14,8 @@ from rich.table import Table
 from ._console import make_console, options_of, progress, with_options
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from scarce.audit import Audit
 
 # The audit is imported where it is used, so that help comes at once.
@@ -28,7 +32,9 @@ def audit_command(
     context: typer.Context,
     table: Annotated[
         Path | None,
-        typer.Argument(help="CSV, Parquet, Excel, or audit.toml with options; if left out, simulated payments."),
+        typer.Argument(
+            help="CSV, Parquet, Excel, a folder or pattern, or audit.toml; if left out, simulated payments."
+        ),
     ] = None,
     target: Annotated[
         str | None,
@@ -57,13 +63,21 @@ def audit_command(
     distinct: Annotated[
         str | None, typer.Option(help="Column such as the card, each of which is checked once.")
     ] = None,
+    entity: Annotated[
+        list[str] | None, typer.Option(help="Column whose history is learned from, such as the card; repeatable.")
+    ] = None,
+    windows: Annotated[
+        list[str] | None, typer.Option(help="How far back histories look; 1d, 7d and 30d if left out; repeatable.")
+    ] = None,
     explore: Annotated[str, typer.Option(help="Share of the queue that is drawn at random, such as 5%.")] = "0",
     rank: Annotated[str | None, typer.Option(help="Rows to rank, as COLUMN=VALUE; else outcome empty.")] = None,
     unlabelled: Annotated[
         Literal["leave_out", "negative"], typer.Option(help="What other rows without an outcome count as.")
     ] = "leave_out",
     checked: Annotated[str | None, typer.Option(help="Column that is yes where a row was ever checked.")] = None,
-    reviews: Annotated[Path | None, typer.Option(help="File of identifiers, verdict and time; goes first.")] = None,
+    reviews: Annotated[
+        str | None, typer.Option(help="Verdicts, which go first: a file, an audit's folder, a desk's URL.")
+    ] = None,
     positive: Annotated[str | None, typer.Option(help="Outcome to look for; the rarer one if left out.")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Column to learn from in any case; repeatable.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column not to learn from; repeatable.")] = None,
@@ -80,11 +94,12 @@ def audit_command(
     with progress() as show:
         from scarce._files import check_free
         from scarce.audit import audit, changes_since, save
-        from scarce.audit.folder import MANIFEST
+        from scarce.audit.kept import partial_folder
+        from scarce.engines.saved import MANIFEST
 
         options = _options(context, table, again, gains, gain)
         source = options.pop("table", None)
-        name = Path(source).name.split(".")[0] if source else "simulated"
+        name = table_name(source) if source else "simulated"
         folder = out or Path(f"audit-{name}")
         check_free(folder, force=force, marker=MANIFEST)
         result = audit(
@@ -92,11 +107,36 @@ def audit_command(
             options.pop("target", None),
             **options,
             progress=show,
+            read_reviews=_read_reviews,
+            partial=partial_folder(folder),
         )
         if again is not None:
             result.changes = changes_since(again, result)
         save(result, folder, force=force)
+        shutil.rmtree(partial_folder(folder), ignore_errors=True)
     _print_audit(result, folder, options_of(context.command))
+
+
+def _read_reviews(source: str) -> pd.DataFrame:
+    """Return verdicts of a file, or of a desk, whose packages are of another extra."""
+    from scarce.tables import read_table
+
+    if "://" not in source and not Path(source).is_dir():
+        return read_table(source).frame
+    from scarce._extras import require
+
+    require("sqlalchemy", "The desk")
+    from scarce.desk.exports import read_reviews
+
+    return read_reviews(source)
+
+
+def table_name(source: str) -> str:
+    """Return the name of a file without its endings, or that of a folder, for a pattern the one before it."""
+    path = Path(source)
+    while glob.has_magic(path.name):
+        path = path.parent
+    return path.resolve().name.split(".")[0] or "files"
 
 
 def _kinds(given: Sequence[str]) -> dict[str, Any]:
@@ -126,9 +166,8 @@ def _options(
     found |= {name: context.params[name] for name in given}
     if isinstance(found.get("types"), list):
         found["types"] = _kinds(found["types"])
-    for name in ("reviews", "columns"):
-        if isinstance(found.get(name), Path):
-            found[name] = str(found[name])
+    if isinstance(found.get("columns"), Path):
+        found["columns"] = str(found["columns"])
     if gains is not None:
         found["gains"] = read_gains(gains)
     if gain:

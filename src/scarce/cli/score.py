@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ._console import make_console
+from ._console import make_console, progress
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["score_command"]
 
 
 def score_command(
     model: Annotated[Path, typer.Argument(help="Folder of an audit, or the model.skops in it.")],
-    table: Annotated[Path, typer.Argument(help="CSV, Parquet or Excel with the same columns.")],
-    out: Annotated[Path | None, typer.Option(help="CSV file for all rows, ranked.")] = None,
+    table: Annotated[
+        str, typer.Argument(help="CSV, Parquet or Excel with the same columns; a folder, or 'folder/*.parquet'.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="ranked.csv for all rows of one file, ranked; else a folder for all scores.")
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(help="Rank so many rows, file by file; 1,000 of a folder if left out.")
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(help="Column that differs in every row, to stand beside the scores.")
+    ] = None,
+    where_empty: Annotated[
+        str | None, typer.Option(help="Score only rows in which this column is empty, such as the outcome.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="Score on a cluster: dask://HOST:PORT.")] = None,
     show: Annotated[int, typer.Option(help="How many rows to print.")] = 10,
     reasons: Annotated[
         int | None, typer.Option(help="How many of the first rows have reasons; the audit's budget if left out.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file or folder if it exists.")] = False,
 ) -> None:
-    """Rank new rows by a saved model, with reasons."""
+    """Rank new rows by a saved model, with reasons; of a folder file by file, in a small memory."""
+    from scarce.engines.fragments import is_folder
+
+    whole = out is None or out.suffix.lower() == ".csv"
+    by_file = is_folder(table) or not whole or any(given is not None for given in (top, id, where_empty, engine))
+    if by_file:
+        _score_files(model, table, out, top, id, where_empty, engine, show, reasons, force)
+    else:
+        _score_table(model, table, out, show, reasons, force)
+
+
+def _score_table(model: Path, table: str, out: Path | None, show: int, reasons: int | None, force: bool) -> None:
     from scarce._files import check_free, written_whole
     from scarce.audit import score_table
 
@@ -34,14 +62,65 @@ def score_command(
     if out is not None:
         with written_whole(out, force=force) as file:
             ranked.to_csv(file, index=False)
-    own = ranked.attrs["shown"]
-    shown = Table("rank", "row", *map(escape, own), "score", "flagged", "reasons", box=None)
-    why = ranked["reasons"].fillna("") if "reasons" in ranked else [""] * len(ranked)
-    for (_, row), reason in zip(ranked.head(show).iterrows(), why, strict=False):
-        cells = (escape("" if row[name] != row[name] else str(row[name])) for name in own)
-        shown.add_row(str(row["rank"]), str(row["row"]), *cells, f"{row['score']:.3f}", row["flagged"], escape(reason))
     console = make_console()
     console.print(f"{len(ranked):,} rows, {(ranked['flagged'] == 'yes').sum():,} above the threshold")
+    _print_ranked(ranked, show)
+    if out is not None:
+        console.print(f"All rows: {escape(str(out))}", soft_wrap=True)
+
+
+def _score_files(
+    model: Path,
+    data: str,
+    out: Path | None,
+    top: int | None,
+    id: str | None,
+    where_empty: str | None,
+    engine: str | None,
+    show: int,
+    reasons: int | None,
+    force: bool,
+) -> None:
+    from scarce._errors import AuditError
+    from scarce.audit import score_files
+    from scarce.audit.score import TOP
+
+    if out is not None and out.suffix.lower() == ".csv":
+        raise AuditError(f"The scores of files are a folder of Parquet; name one (`out`) in place of {out}.")
+    with progress() as shown:
+        found = score_files(
+            model,
+            data,
+            top=TOP if top is None else top,
+            out=out,
+            id=id,
+            where_empty=where_empty,
+            reasons=reasons,
+            engine=engine,
+            force=force,
+            progress=shown,
+        )
+    console = make_console()
+    console.print(f"{found.rows:,} rows, {found.above:,} above the threshold")
+    if found.again:
+        console.print(f"Files that an earlier run had scored to their end, taken over: {found.again:,}.")
+    _print_ranked(found.top, show)
+    if out is not None:
+        console.print(
+            f"All scores: {escape(str(out))}; the first rows: {escape(str(out / '_top.csv'))}", soft_wrap=True
+        )
+
+
+def _print_ranked(ranked: pd.DataFrame, show: int) -> None:
+    """Print the first rows of a ranking, and how many of its rows the model has learned from."""
+    console = make_console()
+    own = ranked.attrs.get("shown", [])
+    places = [name for name in ("file", "row") if name in ranked]
+    shown = Table("rank", *places, *map(escape, own), "score", "flagged", "reasons", box=None)
+    why = ranked["reasons"].fillna("") if "reasons" in ranked else [""] * len(ranked)
+    for (_, row), reason in zip(ranked.head(show).iterrows(), why, strict=False):
+        cells = (escape("" if row[name] != row[name] else str(row[name])) for name in [*places, *own])
+        shown.add_row(str(row["rank"]), *cells, f"{row['score']:.3f}", row["flagged"], escape(reason))
     learned = int((ranked["learned_from"] == "yes").sum())
     if learned:
         console.print(
@@ -50,5 +129,3 @@ def score_command(
             style="yellow",
         )
     console.print(shown)
-    if out is not None:
-        console.print(f"All rows: {escape(str(out))}", soft_wrap=True)

@@ -212,14 +212,14 @@ def print_study(data: Record, console: Console) -> None:
 
 
 def _differences(data: Record) -> Table:
-    from scarce.study.report import fine, number
+    from scarce.study.report import difference_place, differences_title, fine, number
 
-    title = f"{data['control']} less each other method, average precision"
+    title = differences_title(data)
     shown = Table("where", "against", title=title, title_justify="left", box=None)
     for name in ("ours", "theirs", "difference", "95 % interval", "win/tie/loss"):
         shown.add_column(name, justify="right")
     for row in data["differences"]:
-        place = row["place"] + (f", {row['sets']} of {row['of']} sets" if row["of"] > 1 else "")
+        place = difference_place(row, data)
         interval = "" if row["low"] is None else f"{fine(row['low'])} to {fine(row['high'])}"
         figures = (number(row["ours"]), number(row["theirs"]), fine(row["difference"]))
         record = "/".join(map(str, row["record"]))
