@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from scarce.study import Outcome, Store, load_study, run_study
-from scarce.study.page import write_page
+from scarce.study.page import write_pages
 from scarce.study.report import html, latex, write_report
 from scarce.study.spec import Study
 from scarce.study.tabulation import tabulate
@@ -156,18 +156,24 @@ def test_the_map_of_all_results_is_written_from_the_store(tmp_path):
     study = load_study("gamma/table2").reduce(splits=2)
     with Store(tmp_path / "s") as store:
         fill(store, study, lambda planned: {"f1": 0.5})
-        write_page(store, tmp_path / "page.md")
-    page = (tmp_path / "page.md").read_text()
-    assert "| [gamma/table2](#gammatable2) | F1 | " in page
-    assert "| 0.607 | 0.500 | −0.107 |" in page
+        write_pages(store, tmp_path / "pages")
+    pages = {file.stem: file.read_text() for file in (tmp_path / "pages").glob("*.md")}
+    assert set(pages) == {"index", "gamma", "gfrnn", "ccnnd", "metaap", "thesis", "comparisons"}
+    overview, page = pages["index"], pages["gamma"]
+    assert "| [gamma/table2](gamma.md#gammatable2) | F1 | " in overview
+    assert "| 0.607 | 0.500 | −0.107 |" in overview
     assert "scarce study run gamma/table2 --splits 2" in page
     assert "Reduced: 2 of 5 splits" in page
-    assert "| [me2/table3.2](#me2table32) | F1 of ME² and nine rivals | not run |" in page
-    # Every link leads to a heading of the page.
-    anchors = {re.sub(r"[^\w-]", "", title.lower()) for title in re.findall(r"^##+ (\S+)$", page, re.MULTILINE)}
-    links = set(re.findall(r"\]\(#([^)]+)\)", page))
-    assert "gamma-scaling" in links
-    assert links <= anchors
+    assert "| [me2/table3.2](thesis.md#me2table32) | F1 of ME² and nine rivals | not run |" in overview
+    verdicts = re.findall(r"\| (confirmed|agrees|disagrees|refuted) \| [^|]+ \| [^|]* \|$", page, re.MULTILINE)
+    counted = [str(verdicts.count(each)) for each in ("confirmed", "agrees", "disagrees", "refuted")]
+    assert f"| [γk-NN](gamma.md) | Viola et al., ICTAI 2019 | 6 | 3 | {' | '.join(counted)} |" in overview
+    # Three studies share cells with it. Every link leads to a heading of a page.
+    for name, text in pages.items():
+        for to, anchor in re.findall(r"\]\((?:(\w+)\.md)?#([^)]+)\)", text):
+            titles = re.findall(r"^##+ (\S+)$", pages[to or name], re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w-]", "", title.lower()) for title in titles}, anchor
+    assert "(#gamma-scaling)" in page
 
 
 def test_the_page_distinguishes_cells_that_failed_from_cells_that_were_not_run(tmp_path):
@@ -179,7 +185,7 @@ def test_the_page_distinguishes_cells_that_failed_from_cells_that_were_not_run(t
         store.write(
             failing.cell.key, {}, Outcome(error="ValueError: All fits failed.\n\nValueError: There is no such row.\n")
         )
-        write_page(store, tmp_path / "page.md")
-    page = (tmp_path / "page.md").read_text()
+        write_pages(store, tmp_path)
+    page = (tmp_path / "gamma.md").read_text()
     assert "**Not complete**: 1 cell was not run. 1 cell has no result: " in page
     assert f"{failing.method.column} on {failing.set}, ValueError: There is no such row." in page

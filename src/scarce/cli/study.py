@@ -124,15 +124,15 @@ def compare_command(
 
 @study_app.command("page")
 def page_command(
-    file: Annotated[Path, typer.Argument(help="Markdown file to write.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the Markdown pages.")],
     out: Out = Path("study"),
 ) -> None:
-    """Write the map of all results in the store: the paper's figure, ours, the difference, p, and the command."""
-    from scarce.study.page import write_page
+    """Write all results in the store as pages, one a paper: its figure, ours, the difference, p, and the command."""
+    from scarce.study.page import write_pages
 
     with _store(out) as store:
-        write_page(store, file)
-    typer.echo(f"{file} is written.")
+        write_pages(store, folder)
+    typer.echo(f"The pages are in {folder}.")
 
 
 def _reduced(name: str, sets: str | None, splits: int | None, methods: str | None, paper_grid: bool) -> Study:

@@ -1,9 +1,10 @@
-"""The page of all results: every study of the package, the papers' figures, ours, the difference, and the command."""
+"""The pages of all results: every study of the package, the papers' figures, ours, the difference, and the command."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scarce._files import written_whole
@@ -14,13 +15,23 @@ from .spec import Study, list_studies, load_study
 from .store import Store
 from .tabulation import tabulate
 
-__all__ = ["write_page"]
+__all__ = ["write_pages"]
 
 NEARLY_ALL = 0.9
+# The page of a study is that of the first part of its name.
+PAPERS = {
+    "gamma": ("γk-NN", "Viola et al., ICTAI 2019", ("gamma",)),
+    "gfrnn": ("GFRNN", "Zhu et al., Knowledge-Based Systems 2015", ("gfrnn",)),
+    "ccnnd": ("CCNND", "Kriminger et al., IJCNN 2012", ("ccnnd",)),
+    "metaap": ("MetaAP", "Viola et al., Pattern Recognition Letters 2022", ("metaap",)),
+    "thesis": ("ME², CONE and profit", "Metzler, thesis 2019", ("me2", "cone", "profit")),
+}
+OWN = "comparisons"
 _HEAD = """# Reproduction
 
-Every table and figure of the papers that can be computed, theirs beside ours, and comparisons of our own. This page is
-written by `scarce study page docs/reproduction.md` from a store of results; each study names the command to repeat it.
+Every table and figure of the papers that can be computed, theirs beside ours, with a page for each paper, and
+[comparisons](comparisons.md) of our own. What does not hold as printed is in the [errata](../errata.md). These pages
+are written by `scarce study page docs/reproduction` from a store of results; each study names the command to repeat it.
 
 *p* is that of Wilcoxon's signed-rank test of our figures against the printed ones, over sets, where both are known for
 at least six; *apart* is by how much the two differ on a set, on average and whatever the sign. A statement
@@ -28,25 +39,51 @@ is "confirmed" or "refuted" where the difference is significant at 5 %; it "agre
 of the difference is known. Columns that a paper does not have are marked †: general-purpose methods,
 shown in every comparison.
 """
+_VERDICTS = ("confirmed", "agrees", "disagrees", "refuted")
 
 
-def write_page(store: Store, file: Path) -> None:
-    """Write the page."""
+def write_pages(store: Store, folder: Path) -> None:
+    """Write a page for each paper, one for the comparisons without a paper, and an overview of all of them."""
     studies = {name: load_study(name) for name in list_studies()}
     data = {name: tabulate(_run_part(study, store), store) for name, study in studies.items()}
-    lines = [
-        _HEAD,
-        "| study | what | cells | method | printed | ours | difference | p |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    lines += [line for found in data.values() for line in _summary(found)]
-    for found in data.values():
+    pages = [*PAPERS, OWN]
+    of_page = {page: [found for found in data.values() if _page(found["name"]) == page] for page in pages}
+    files = {page: _lines_of_page(page, found) for page, found in of_page.items()}
+    files["index"] = _overview(of_page)
+    for name, lines in files.items():
+        with written_whole(folder / f"{name}.md", force=True) as new:
+            new.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _page(name: str) -> str:
+    family = name.split("/")[0]
+    return next((page for page, (_, _, families) in PAPERS.items() if family in families), OWN)
+
+
+def _overview(of_page: Mapping[str, list[Record]]) -> list[str]:
+    lines = [_HEAD, _line("page", "paper", "studies", "run", *_VERDICTS), f"|{'---|' * 8}"]
+    for page, found in of_page.items():
+        title, paper = (*PAPERS[page][:2],) if page in PAPERS else ("Comparisons", "none")
+        verdicts = Counter(claim["verdict"] for study in found for claim in study["claims"])
+        figures = len(found), sum(map(_was_run, found)), *(verdicts[verdict] for verdict in _VERDICTS)
+        lines.append(_line(f"[{title}]({page}.md)", paper, *map(str, figures)))
+    lines += ["", "| study | what | cells | method | printed | ours | difference | p |", f"|{'---|' * 8}"]
+    lines += [line for found in of_page.values() for study in found for line in _summary(study)]
+    return [*lines, "", "```{toctree}", ":hidden:", "", *of_page, "```"]
+
+
+def _lines_of_page(page: str, data: Sequence[Record]) -> list[str]:
+    if page in PAPERS:
+        title, paper, _ = PAPERS[page]
+        lines = [f"# {title}: the figures of {paper}", "", "Theirs beside ours; [what the columns mean](index.md)."]
+    else:
+        lines = ["# Comparisons without a paper", "", "Figures of our own; [what the columns mean](index.md)."]
+    for found in data:
         lines += ["", *_section(found)]
-    lines += ["", "## Errata", ""]
-    errata = {erratum["id"]: erratum["text"] for found in data.values() for erratum in found["errata"]}
-    lines += [f"### {id_}\n\n{text}\n" for id_, text in sorted(errata.items())]
-    with written_whole(file, force=True) as new:
-        new.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    errata = {erratum["id"]: erratum["text"] for found in data for erratum in found["errata"]}
+    if errata:
+        lines += ["", "## Errata", "", *(f"### {id_}\n\n{text}\n" for id_, text in sorted(errata.items()))]
+    return lines
 
 
 def _run_part(study: Study, store: Store) -> Study:
@@ -181,7 +218,7 @@ def _line(*cells: str) -> str:
 
 
 def _link(found: Record) -> str:
-    return f"[{found['name']}](#{_anchor(found['name'])})"
+    return f"[{found['name']}]({_page(found['name'])}.md#{_anchor(found['name'])})"
 
 
 def _curve(curves: list[Record]) -> Iterator[str]:
