@@ -60,7 +60,7 @@ def _page(name: str) -> str:
     return next((page for page, (_, _, families) in PAPERS.items() if family in families), OWN)
 
 
-def _overview(of_page: Mapping[str, list[Record]]) -> list[str]:
+def _overview(of_page: Mapping[str, Sequence[Record]]) -> list[str]:
     lines = [_HEAD, _line("page", "paper", "studies", "run", *_VERDICTS), f"|{'---|' * 8}"]
     for page, found in of_page.items():
         title, paper = (*PAPERS[page][:2],) if page in PAPERS else ("Comparisons", "none")
