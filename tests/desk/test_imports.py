@@ -12,8 +12,9 @@ from sqlalchemy import func, select, update
 from scarce.audit.reviews import apply_reviews
 from scarce.desk.errors import DeskError
 from scarce.desk.exports import read_reviews, verdicts_table
+from scarce.desk.hiding import hidden_columns
 from scarce.desk.imports import import_folder
-from scarce.desk.schema import Case, Meta
+from scarce.desk.schema import Case, CaseEntity, KnownEntity, Meta
 from scarce.desk.store import Store, store_url
 from scarce.desk.verdicts import Given, decide
 from scarce.tables import read_table, read_target
@@ -108,3 +109,69 @@ def test_a_desk_without_verdicts_teaches_nothing(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(ValueError, match="holds no verdict yet"):
         read_reviews(str(folder))
+
+
+def numbered(folder: Path, cases: range, **manifest: object) -> Path:
+    """Write an audit whose cases are named by a number of their own, and belong to customers."""
+    make_folder(folder, len(cases))
+    data = json.loads((folder / "cases.json").read_text())
+    for number, case in zip(cases, data["cases"], strict=True):
+        case["id"], case["identity"] = f"{folder.name}-{number}", {"number": f"{folder.name}-{number}"}
+        case["data"]["cells"].append({"title": "Client", "value": f"K{number}", "usual": None, "telling": False})
+    (folder / "cases.json").write_text(json.dumps(data))
+    known = json.loads((folder / "manifest.json").read_text()) | {"first": folder.name, **manifest}
+    (folder / "manifest.json").write_text(json.dumps(known))
+    return folder
+
+
+def test_cases_are_recognised_by_a_stated_key_from_then_on(store: Store, tmp_path: Path) -> None:
+    titled = {"columns": [{"name": "customer", "title": "Client"}]}
+    import_folder(store, numbered(tmp_path / "a", range(10), **titled))
+    decide(store, 3, "ana", Given("negative"))
+    seen: list[tuple[str, int, int]] = []
+    again = import_folder(
+        store, numbered(tmp_path / "b", range(2, 8), **titled), key=["customer"], progress=lambda *how: seen.append(how)
+    )
+    assert (again.new, again.known, again.decided) == (0, 6, 1)
+    assert seen == [("Adding cases", 0, 6), ("Looking at linked cases", 6, 6)]
+    # Without being stated again, and by the column itself where it has no title.
+    later = import_folder(
+        store, numbered(tmp_path / "c", range(5, 12), columns=[{"name": "customer", "title": "Client"}])
+    )
+    assert (later.new, later.known) == (2, 5)
+    with store.read() as transaction:
+        assert transaction.get_one(Case, 3).status == "negative"
+        assert transaction.scalar(select(func.count()).select_from(Case)) == 12
+
+
+def test_a_key_that_cannot_tell_cases_apart_or_is_no_column_changes_nothing(desk: Store, tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "next", 30, first=30)
+    with pytest.raises(DeskError, match=r"agree in region, .* state more columns \(`key`\)"):
+        import_folder(desk, folder, key=["region"])
+    with pytest.raises(DeskError, match=r"has no column 'shop'; the key \(`key`\) may be made of payment, card"):
+        import_folder(desk, folder, key=["shop"])
+    assert import_folder(desk, folder).known == 30
+
+
+def test_hidden_columns_link_cases_and_are_not_shown(store: Store, tmp_path: Path) -> None:
+    for name, first in (("a", 0), ("b", 100)):
+        folder = make_folder(tmp_path / name, 20, first=first, terminals=10)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"hidden": ["terminal", "date", "amount"]}))
+        import_folder(store, folder)
+    with store.read() as transaction:
+        marks = transaction.execute(select(CaseEntity.column, CaseEntity.value)).all()
+        known = transaction.scalars(select(KnownEntity).where(KnownEntity.column != "card")).all()
+        cases = list(transaction.scalars(select(Case)))
+        assert hidden_columns(transaction) == {"terminal", "date", "amount"}
+    hidden = [(column, value) for column, value in marks if column != "card"]
+    assert {column for column, _ in hidden} == {hidden[0][0]} != {"terminal"}
+    assert len(set(hidden)) == 10  # the same terminal has the same mark in both audits
+    assert not any(value.startswith("T0") for _, value in hidden)
+    assert [(one.positives, one.negatives) for one in known] == [(1, 1)]
+    assert {(case.time, case.amount, case.money) for case in cases} == {(None, 0.0, 0.0)}
+    decide(store, 1, "ana", Given("positive"))
+    with store.read() as transaction:
+        badges = [case.badge for case in transaction.scalars(select(Case).where(Case.badge.is_not(None)))]
+    assert len(badges) == 3
+    assert not any("terminal" in badge or "T0" in badge for badge in badges)

@@ -179,3 +179,17 @@ def test_positives_at_entities_without_a_confirmed_case_are_counted_by_day(store
     with store.read() as transaction:
         [first] = firsts_by_day(transaction, now - timedelta(days=1))
     assert (first.positive, dict(first.alone)) == (2, {"card": 2, "terminal": 2, ANY: 2})
+
+
+def test_weights_are_estimated_once_a_night(store: Store) -> None:
+    fill(store, [[TERMINAL] if i % 2 else [("terminal", str(i))] for i in range(20)], [0.0] * 20)
+    evening = datetime.now(UTC)
+    refresh(store, evening, nightly=True)
+    for case in range(1, 15):
+        decide(store, case, "ana", Given("negative" if case % 2 else "positive"))
+    refresh(store, evening, nightly=True)
+    with store.read() as transaction:
+        assert not weights_of(transaction)
+    refresh(store, evening + timedelta(days=1), nightly=True)
+    with store.read() as transaction:
+        assert weights_of(transaction)["terminal"] != START

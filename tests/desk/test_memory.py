@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scarce.desk.links import LinkCounts, LinkWeights
-from scarce.desk.memory import START, moves, rerank
+from scarce.desk.memory import START, rerank
 from scarce.desk.ranking import OpenCase, Seen
 from tests.naive_memory import naive_order
 
@@ -149,16 +149,30 @@ def test_a_case_without_confirmed_links_has_no_badge_and_its_own_log_odds():
     assert place == (0.25, None)
 
 
-@given(st.lists(st.tuples(st.floats(-3, 3), st.floats(0, 2)), max_size=12))
-def test_ranks_that_cases_win_others_lose(pairs):
-    cases = [OpenCase(i, log_odds, ()) for i, (log_odds, _) in enumerate(pairs)]
-    places = [type(rerank(cases[:1], {})[0])(log_odds + added) for log_odds, added in pairs]
-    moved = moves(cases, places)
-    assert sum(moved) == 0
-    for case, place, up in zip(cases, places, moved, strict=True):
-        before = sum((-c.log_odds, c.id) < (-case.log_odds, case.id) for c in cases)
-        after = sum((-p.live, c.id) < (-place.live, case.id) for c, p in zip(cases, places, strict=True))
-        assert up == before - after
+def test_the_badge_of_a_lowered_case_names_the_entity_that_lowers_it_most():
+    card, terminal = ("card", "a"), ("terminal", "7")
+    case = OpenCase(1, 0.0, (card, terminal))
+    seen = {
+        card: Seen(cleared=1, latest_cleared="first", cleared_at=DAY),
+        terminal: Seen(cleared=2, latest_cleared="second", cleared_at=DAY),
+    }
+    place = rerank([case], seen, {"terminal": WEIGHTS, "card": WEIGHTS})[0]
+    assert place == (-1.25, "shares terminal 7 with second and 1 other, cleared at 10:32")
+    # What raises more than it lowers is told as a confirmation, and the other way round.
+    seen[card].confirmed, seen[card].latest = 1, "third"
+    lowered = rerank([case], seen, {"terminal": WEIGHTS, "card": WEIGHTS})[0]
+    assert lowered.live < 0
+    assert lowered.badge.endswith("cleared at 10:32")
+    seen[card].confirmed = 4
+    raised = rerank([case], seen, {"terminal": WEIGHTS, "card": WEIGHTS})[0]
+    assert raised.live > 0
+    assert raised.badge == "shares card a with third and 3 others, confirmed"
+
+
+def test_clearances_without_a_weight_move_nothing_and_have_no_badge():
+    none = LinkWeights((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    seen = {("card", "a"): Seen(cleared=3, latest_cleared="first")}
+    assert rerank([OpenCase(1, 0.25, (("card", "a"),))], seen, {"card": none}) == [(0.25, None)]
 
 
 @pytest.mark.parametrize("weights", [START])

@@ -22,7 +22,7 @@ from sqlalchemy import select
 from scarce.desk.app import create_app
 from scarce.desk.bodies import ARROW_STREAM
 from scarce.desk.imports import import_folder
-from scarce.desk.loaded import Loaded
+from scarce.desk.loaded import Loaded, load
 from scarce.desk.recorded import Outcome, Score
 from scarce.desk.scoring import lifespan, service_of
 from scarce.desk.store import Store
@@ -118,6 +118,23 @@ def test_reasons_and_absent_columns_are_named(client: httpx.Client) -> None:
     assert any("amount = 900" in reason["sentence"] for reason in answer["reasons"])
     same = {**row, "date": None, "shop": None, "age": None}
     assert client.post("/v1/score", json={"row": same}).json()["score"] == answer["score"]
+
+
+def test_reasons_have_the_words_of_the_dictionary_and_none_of_what_it_hides(model_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "hidden")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for column in manifest["columns"]:
+        column |= {"amount": {"title": "Sum", "unit": "EUR"}, "channel": {"hidden": True}}.get(column["name"], {})
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    store = Store(f"sqlite:///{tmp_path / 'desk.db'}")
+    try:
+        loaded = load(store, folder)
+    finally:
+        store.close()
+    rows = [{"amount": 900.0, "channel": "web"}, {"amount": 20.0, "channel": "web"}]
+    reasons = [reason for own in loaded.explain(loaded.scorer.reader.of_rows(rows), 5) for reason in own]
+    assert any("Sum = 900 EUR" in reason["sentence"] for reason in reasons)
+    assert not any("channel" in (reason["column"], reason["sentence"].split()[0]) for reason in reasons)
 
 
 WRONG: list[tuple[Any, int, str]] = [

@@ -71,7 +71,7 @@ def _ranked(saved: SavedModel, frame: pd.DataFrame, reasons: int | None) -> pd.D
     X = saved.typed(frame)
     explained = saved.manifest["reasons"] if reasons is None else reasons
     shift = saved.manifest["log_odds_shift"]
-    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, explained, shift, _dictionary(saved.manifest))
+    queue = queue_of_new_rows(saved.pipeline, X, saved.usual, explained, shift, dictionary_of(saved.manifest))
     shown = [name for name in _own_columns(saved) if name in frame.columns]
     ranked = with_table_columns(queue, frame, shown)
     known = np.isin(row_marks(X[[c.name for c in saved.own_columns]]), saved.training_rows)
@@ -80,7 +80,7 @@ def _ranked(saved: SavedModel, frame: pd.DataFrame, reasons: int | None) -> pd.D
     return ranked
 
 
-def _dictionary(manifest: Json) -> Dictionary:
+def dictionary_of(manifest: Json) -> Dictionary:
     """Return the words for columns that the audit had."""
     return Dictionary(
         {

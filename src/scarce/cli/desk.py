@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ._console import make_console
+from ._console import make_console, progress
 
 if TYPE_CHECKING:
     from scarce.desk.store import Store
@@ -63,11 +63,20 @@ def revoke(name: Annotated[str, typer.Argument(help="Name of the token.")], desk
 
 
 @desk_app.command("import")
-def import_audit(folder: Annotated[Path, typer.Argument(help="Folder of the new audit.")], desk: Desk) -> None:
+def import_audit(
+    folder: Annotated[Path, typer.Argument(help="Folder of the new audit.")],
+    desk: Desk,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="Column by which cases are recognised; may be given several times, and holds from now on."),
+    ] = None,
+) -> None:
     """Add the queue of a new audit to a desk; what is decided stays decided."""
-    from scarce.desk.imports import import_folder
+    with progress() as show:
+        from scarce.desk.imports import import_folder
 
-    typer.echo(str(import_folder(_open(desk), folder)))
+        found = import_folder(_open(desk), folder, key=key or (), progress=show)
+    typer.echo(str(found))
 
 
 @desk_app.command("export")

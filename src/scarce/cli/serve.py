@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
+import multiprocessing
 import threading
 import time
 from pathlib import Path
@@ -43,19 +45,31 @@ def serve_command(
     opened = Store(store_url(folder, store))
     typer.echo(str(import_folder(opened, folder)))
     _first_token(opened)
-    threading.Thread(target=_refresh_hourly, args=(opened,), daemon=True).start()
     secure = bool(tls) or behind_proxy
     app = create_app(opened, folder, record=record, secure=secure)
+    threading.Thread(target=_work_hourly, args=(opened, folder, record), daemon=True).start()
     typer.echo(f"The desk is open at {'https' if tls else 'http'}://{_written(host)}:{port}; Ctrl-C closes it.")
     uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, proxy_headers=behind_proxy, **tls)
 
 
-def _refresh_hourly(store: Store) -> None:
-    """Let verdicts leave the live memory after its days, also while nobody decides anything."""
-    from scarce.desk.verdicts import refresh
+def _work_hourly(store: Store, folder: Path, record: bool) -> None:
+    """Let verdicts leave the live memory after its days, estimate its weights each night, and look at recorded rows."""
+    from sqlalchemy.exc import SQLAlchemyError
 
+    from scarce.desk.verdicts import refresh
+    from scarce.desk.watch import watch_desk
+
+    url = store.engine.url.render_as_string(hide_password=False)
     while True:
-        refresh(store)
+        try:
+            refresh(store, nightly=True)
+        except SQLAlchemyError as error:  # a store that is busy or away for a while
+            logging.getLogger("scarce").warning("The live memory was not refreshed. %s", error)
+        if record:
+            # In a process of its own, since requests would wait for it.
+            own = multiprocessing.get_context("spawn").Process(target=watch_desk, args=(url, str(folder)), daemon=True)
+            own.start()
+            own.join()
         time.sleep(3_600)
 
 

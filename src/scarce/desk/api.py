@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from sqlalchemy import select
 from scarce._typing import Json
 
 from .auth import require_role
+from .hiding import hidden_columns
 from .queue import PAGE, Wanted, find_page
 from .schema import Case, CaseData, Verdict
 from .tokens import Person
@@ -102,7 +104,7 @@ def queue(
     """Return a page of the queue."""
     with request.app.state.store.read() as transaction:
         page = find_page(transaction, Wanted(status=status, text=text, order=order, after=after, size=size))
-        return QueuePage(cases=[_summary(case) for case in page.cases], next=page.next)
+        return QueuePage(cases=_summaries(page.cases, hidden_columns(transaction)), next=page.next)
 
 
 @router.get("/cases/{case_id}")
@@ -115,7 +117,7 @@ def case(request: Request, person: Viewer, case_id: CaseNumber) -> FullCase:
         evidence = transaction.get(CaseData, case_id)
         entries = transaction.scalars(select(Verdict).where(Verdict.case_id == case_id).order_by(Verdict.id))
         return FullCase(
-            **_summary(found).model_dump(),
+            **_summaries([found], hidden_columns(transaction))[0].model_dump(),
             data={} if evidence is None else evidence.data,
             history=[_entry(entry) for entry in entries],
         )
@@ -133,8 +135,11 @@ def review(request: Request, person: Reviewer, case_id: CaseNumber, given: Revie
         raise HTTPException(409, str(conflict)) from conflict
 
 
-def _summary(case: Case) -> CaseSummary:
-    return CaseSummary.model_validate(case, from_attributes=True)
+def _summaries(cases: Sequence[Case], hidden: Collection[str]) -> list[CaseSummary]:
+    found = [CaseSummary.model_validate(case, from_attributes=True) for case in cases]
+    for case in found:
+        case.identity = {name: value for name, value in case.identity.items() if name not in hidden}
+    return found
 
 
 def _entry(verdict: Verdict) -> Entry:

@@ -13,6 +13,7 @@ from scipy.stats import beta
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Transaction
 
+from scarce._typing import Json
 from scarce.audit.explore import Missed, estimate_missed
 
 from .drawings import Dot, plot
@@ -20,12 +21,14 @@ from .firsts import ANY, First, firsts_by_day
 from .pages import Viewer
 from .schema import DECIDED, NEGATIVE, POSITIVE, Case, Model, Verdict
 from .site import page, to_undo
+from .watch import latest_report
 
 __all__ = ["Checked", "Overlooked", "checked_by_day", "interval", "overlooked", "router", "verdicts_by_day"]
 
 router = APIRouter(include_in_schema=False)
 DAYS = 60
 _LEVEL = 0.9
+_MOST_COLUMNS = 12
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,7 @@ def figures_page(request: Request, person: Viewer) -> Response:
         verdicts, checked = verdicts_by_day(transaction, since), checked_by_day(transaction, since)
         total, missed = _together(checked), overlooked(transaction)
         firsts = firsts_by_day(transaction, since)
+        watched = latest_report(transaction, request.app.state.folder)
         people = sorted({who for counts in verdicts.values() for who in counts})
         return page(
             request,
@@ -143,8 +147,10 @@ def figures_page(request: Request, person: Viewer) -> Response:
             found=[sum(day.money for day in checked[: place + 1]) for place in range(len(checked))],
             overlooked=missed,
             firsts=firsts,
+            watched=watched,
+            columns=[] if watched is None else watched["report"]["drift"]["columns"][:_MOST_COLUMNS],
             entities=[name for name in dict.fromkeys(name for day in firsts for name in day.alone) if name != ANY],
-            drawings=_drawings(verdicts, checked, missed, firsts),
+            drawings={**_drawings(verdicts, checked, missed, firsts), **_of_days(watched)},
             undoable=to_undo(transaction, person.name),
         )
 
@@ -181,3 +187,20 @@ def _drawings(
         "money": plot(money, "Money found so far") if money else "",
         "overlooked": plot(estimates, "Positives that nobody looked at, by model version") if estimates else "",
     }
+
+
+def _of_days(watched: Json | None) -> dict[str, str]:
+    """Draw what the monitor found, day by day."""
+    titles = {
+        "auc": "New rows against tested ones: AUC of a classifier, 0.5 is guessing",
+        "expected_ratio": "Expected positives, in times of those among tested rows",
+    }
+    days = [] if watched is None else watched["days"]
+    found = {}
+    for name, title in titles.items():
+        dots = [
+            Dot(f"{date.fromisoformat(day['day']):%d %b}", day[name]["estimate"], day[name]["low"], day[name]["high"])
+            for day in days
+        ]
+        found[name] = plot(dots, title) if len(dots) > 1 else ""
+    return found

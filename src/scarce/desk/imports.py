@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from math import log
 from pathlib import Path
@@ -18,6 +18,8 @@ from scarce.audit.handover import CASES, KNOWN
 from scarce.engines.saved import MANIFEST
 
 from .errors import DeskError
+from .hiding import Hiding
+from .keys import key_of_desk, keyed, state_key, titles_of
 from .schema import OPEN, Case, CaseData, CaseEntity, CaseWord, KnownEntity, Model
 from .store import Store
 from .verdicts import refresh
@@ -28,6 +30,8 @@ __all__ = ["Imported", "import_folder"]
 _CHUNK = 500
 _NEVER_QUITE = 1e-6
 _TRIFLE = 1e-9
+# Called with the name of a step, the cases that are done, and all of them.
+Progress = Callable[[str, int, int], None]
 
 
 class Imported(NamedTuple):
@@ -45,24 +49,49 @@ class Imported(NamedTuple):
         )
 
 
-def import_folder(store: Store, folder: Path) -> Imported:
+def import_folder(
+    store: Store,
+    folder: Path,
+    *,
+    key: Sequence[str] = (),
+    progress: Progress = lambda step, done, total: None,
+) -> Imported:
     """Add the queue of an audit to the desk.
 
     A case that the desk knows by its identifier columns keeps its number and its history; if somebody decided it, it
     stays as it was decided. Open cases that the new audit does not queue stay open, with the probability of the audit
     that queued them. An audit that was imported before changes nothing.
+
+    Parameters
+    ----------
+    store : Store
+    folder : Path
+        The folder that an audit wrote.
+    key : sequence of str
+        The columns by which cases are recognised, of this audit and of those before and after it; by default those that
+        were stated last, or else the identifiers that each audit found.
+    progress : callable
+        Called with the name of a step, the cases that are done, and all of them.
     """
     manifest, cases = _read(folder)
     mark = sha256(folder / MANIFEST)
     with store.write() as transaction:
+        if key:
+            state_key(transaction, key, titles_of(manifest))
         before = transaction.scalar(select(Model).where(Model.sha256 == mark))
         if before is not None:
             return Imported(before.version, 0, len(cases["cases"]), 0)
-        model = _model(folder, mark, manifest, cases)
+        hiding = Hiding(transaction, manifest.get("hidden", ()))
+        model = _model(folder, mark, manifest, cases, hiding.columns(cases["entities"]))
+        queue = cases["cases"]
+        if stated := key_of_desk(transaction):
+            model.key, queue = stated, keyed(queue, stated, titles_of(manifest))
         transaction.add(model)
         transaction.flush()
-        counts = _add_cases(transaction, model, cases["cases"])
-        _add_known(transaction, folder / KNOWN, cases["entities"])
+        shown = [hiding.case(case, cases["time"], cases["amount"]) for case in queue]
+        counts = _add_cases(transaction, model, shown, progress)
+        progress("Looking at linked cases", len(queue), len(queue))
+        _add_known(transaction, folder / KNOWN, cases["entities"], hiding)
     refresh(store)
     return Imported(model.version, *counts)
 
@@ -81,7 +110,7 @@ def _read(folder: Path) -> tuple[Json, Json]:
     return manifest, cases
 
 
-def _model(folder: Path, mark: str, manifest: Json, cases: Json) -> Model:
+def _model(folder: Path, mark: str, manifest: Json, cases: Json, entities: list[str]) -> Model:
     return Model(
         name=manifest["winner"],
         folder=str(folder.absolute()),
@@ -92,17 +121,18 @@ def _model(folder: Path, mark: str, manifest: Json, cases: Json) -> Model:
         period=cases["period"],
         target=manifest["target"],
         key=cases["key"],
-        entities=cases["entities"],
+        entities=entities,
         columns=list(dict.fromkeys(cell["title"] for case in cases["cases"] for cell in case["data"]["cells"])),
         newest=cases["newest"],
     )
 
 
-def _add_cases(transaction: Transaction, model: Model, cases: list[Json]) -> tuple[int, int, int]:
+def _add_cases(transaction: Transaction, model: Model, cases: list[Json], progress: Progress) -> tuple[int, int, int]:
     new = known = decided = 0
     falling = _falling([case["probability"] for case in cases])
     cases = [{**case, "rank": place + 1} for place, case in enumerate(_in_order(cases, model.period))]
     for chunk in _chunks(cases):
+        progress("Adding cases", new + known, len(cases))
         found = {c.key: c for c in transaction.scalars(select(Case).where(Case.key.in_([c["id"] for c in chunk])))}
         for case in chunk:
             old = found.get(case["id"])
@@ -176,7 +206,7 @@ def _chunks(cases: list[Json]) -> Iterator[list[Json]]:
         yield cases[start : start + _CHUNK]
 
 
-def _add_known(transaction: Transaction, file: Path, entities: list[str]) -> None:
+def _add_known(transaction: Transaction, file: Path, entities: list[str], hiding: Hiding) -> None:
     """Store what the table knows of the entities of the queue; the other entities are in the file."""
     transaction.execute(delete(KnownEntity))
     if not entities or not file.exists():
@@ -185,12 +215,14 @@ def _add_known(transaction: Transaction, file: Path, entities: list[str]) -> Non
 
     known = pd.read_parquet(file)
     for column in entities:
-        wanted = set(transaction.scalars(select(CaseEntity.value).where(CaseEntity.column == column).distinct()))
-        shared = known[known[column].isin(wanted)]
-        counts = shared.groupby(column)["outcome"].agg(["sum", "count"])
+        own = hiding.column(column)
+        wanted = set(transaction.scalars(select(CaseEntity.value).where(CaseEntity.column == own).distinct()))
+        values = known[column].map(lambda value, name=column: hiding.value(name, value), na_action="ignore")
+        shared = values.isin(wanted)
+        counts = known["outcome"][shared].groupby(values[shared]).agg(["sum", "count"])
         rows = [
             {
-                "column": column,
+                "column": own,
                 "value": value,
                 "positives": int(row["sum"]),
                 "negatives": int(row["count"] - row["sum"]),

@@ -10,12 +10,14 @@ from typing import Any
 from fastapi import HTTPException
 from scipy.special import expit, logit
 from sqlalchemy import select
+from sqlalchemy.orm import Session as Transaction
 
 from scarce._errors import UserError
 from scarce._files import sha256
 from scarce._typing import FloatArray, Json
 from scarce.audit.evidence import find_reasons
 from scarce.audit.outlook import CERTAIN, shifted
+from scarce.audit.score import dictionary_of
 from scarce.engines import RowScorer, compile_model, load_model
 from scarce.engines.saved import MANIFEST
 
@@ -23,9 +25,9 @@ from .money import Stakes, stakes_of_audit, stakes_of_request
 from .schema import Model
 from .store import Store
 
-__all__ = ["Loaded", "ModelHolder", "load"]
+__all__ = ["EXACT", "Loaded", "ModelHolder", "load", "place_of"]
 
-_EXACT = 12
+EXACT = 12
 _MOST_STAKES = 64
 
 
@@ -57,6 +59,7 @@ class Loaded:
         self.shift = float(scorer.model.manifest.get("log_odds_shift") or 0.0)
         self.stakes: Stakes | None = stakes_of_audit(scorer.model)
         self._stakes: dict[Any, Stakes] = {}
+        self._words = dictionary_of(scorer.model.manifest)
         self.written = str(scorer.model.manifest.get("written"))
         self.method = str(scorer.model.manifest.get("winner"))
 
@@ -86,19 +89,22 @@ class Loaded:
         return known
 
     def explain(self, typed: Sequence[Any], most: int) -> list[list[Json]]:
-        """Return the reasons of rows whose columns are typed: which columns raise the probability, and by how much."""
+        """Return the reasons of rows whose columns are typed: which columns raise the probability, and by how much.
+
+        They are in the words of the audit's dictionary, and what that hides is no reason.
+        """
 
         def probability(X: Any) -> FloatArray:
             return shifted(self.scorer.score_frame(X).probability, self.shift)
 
-        found = find_reasons(probability, self.scorer.frame(typed), self.scorer.model.usual)
+        found = find_reasons(probability, self.scorer.frame(typed), self.scorer.model.usual, hidden=self._words.hidden)
         return [
             [
                 {
                     "column": reason.column,
                     "without": reason.without,
                     "probability": reason.probability,
-                    "sentence": reason.sentence(),
+                    "sentence": self._words.sentence(reason),
                 }
                 for reason in reasons[:most]
             ]
@@ -106,15 +112,20 @@ class Loaded:
         ]
 
 
+def place_of(transaction: Transaction, folder: Path) -> Path:
+    """Return the folder of the audit that was imported last, or the one that is given where none was."""
+    last = transaction.scalar(select(Model).order_by(Model.version.desc()).limit(1))
+    return folder if last is None or not (Path(last.folder) / MANIFEST).exists() else Path(last.folder)
+
+
 def load(store: Store, folder: Path) -> Loaded:
     """Load the model of the audit that was imported last, or that of a folder where none was."""
     with store.read() as transaction:
-        last = transaction.scalar(select(Model).order_by(Model.version.desc()).limit(1))
-        place = folder if last is None or not (Path(last.folder) / MANIFEST).exists() else Path(last.folder)
+        place = place_of(transaction, folder)
         model = load_model(place)
         mark = sha256(place / MANIFEST)
         version = transaction.scalar(select(Model.version).where(Model.sha256 == mark))
-    return Loaded(compile_model(model), version, mark[:_EXACT])
+    return Loaded(compile_model(model), version, mark[:EXACT])
 
 
 class ModelHolder:

@@ -9,7 +9,7 @@ from typing import Final
 from .links import LinkWeights
 from .ranking import Counts, Entity, OpenCase, Place, Seen
 
-__all__ = ["DAYS", "START", "moves", "rerank"]
+__all__ = ["DAYS", "START", "rerank"]
 
 # Verdicts older than this are not counted.
 DAYS: Final = 14
@@ -55,50 +55,42 @@ def rerank(
     return [_place(case, seen, weights, now) for case in cases]
 
 
-def moves(cases: Sequence[OpenCase], places: Sequence[Place]) -> list[int]:
-    """Return by how many ranks links move each case up, among these cases; of equal log-odds the lower number is first.
-
-    Examples
-    --------
-    >>> from scarce.desk.memory import moves
-    >>> from scarce.desk.ranking import OpenCase, Place
-    >>> moves([OpenCase(1, 0.2, ()), OpenCase(2, 0.1, ()), OpenCase(3, 0.0, ())], [Place(0.2), Place(0.1), Place(1.0)])
-    [-1, -1, 2]
-    """
-    without = _ranks([(-case.log_odds, case.id) for case in cases])
-    with_links = _ranks([(-place.live, case.id) for case, place in zip(cases, places, strict=True)])
-    return [a - b for a, b in zip(without, with_links, strict=True)]
-
-
-def _ranks(keys: Sequence[tuple[float, int]]) -> list[int]:
-    ranks = [0] * len(keys)
-    for rank, i in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
-        ranks[i] = rank
-    return ranks
-
-
 def _place(case: OpenCase, seen: Counts, weights: Mapping[str, LinkWeights], now: datetime | None) -> Place:
     # In the order of the columns, so that the sum has the same bits however the entities came.
     about = [(entity, seen[entity]) for entity in sorted(set(case.entities)) if entity in seen]
     added = [weights.get(entity[0], START).add(s.confirmed, s.cleared) for entity, s in about]
-    confirmed = [(own, pair) for own, pair in zip(added, about, strict=True) if pair[1].confirmed]
+    change = sum(added)
     badge = None
-    if confirmed:
+    if change < 0:
+        # The entity that lowers the case most; of several the one cleared last.
+        cleared = [(-own, _moment(s.cleared_at), entity, s) for own, (entity, s) in zip(added, about, strict=True)]
+        badge = _badge("cleared", *_foremost([one for one in cleared if one[3].cleared]), now)
+    else:
         # The entity that raises the case most; of several the one confirmed last.
-        badge = _badge(*max(confirmed, key=lambda one: (one[0], _moment(one[1][1])))[1], now)
-    return Place(case.log_odds + sum(added), badge)
+        confirmed = [(own, _moment(s.at), entity, s) for own, (entity, s) in zip(added, about, strict=True)]
+        confirmed = [one for one in confirmed if one[3].confirmed]
+        badge = _badge("confirmed", *_foremost(confirmed), now) if confirmed else None
+    return Place(case.log_odds + change, badge)
 
 
-def _moment(seen: Seen) -> float:
-    return 0.0 if seen.at is None else seen.at.timestamp()
+def _foremost(moving: Sequence[tuple[float, float, Entity, Seen]]) -> tuple[Entity, Seen]:
+    return max(moving, key=lambda one: one[:2])[2:]
 
 
-def _badge(entity: Entity, seen: Seen, now: datetime | None) -> str:
-    text = f"shares {entity[0]} {entity[1]} with {seen.latest}, confirmed"
-    if seen.confirmed > 1:
-        others = seen.confirmed - 1
-        text = f"shares {entity[0]} {entity[1]} with {seen.latest} and {others} other{'s' * (others > 1)}, confirmed"
-    if seen.at is None:
+def _moment(at: datetime | None) -> float:
+    return 0.0 if at is None else at.timestamp()
+
+
+def _badge(verdict: str, entity: Entity, seen: Seen, now: datetime | None) -> str:
+    latest, at, number = (
+        (seen.latest, seen.at, seen.confirmed)
+        if verdict == "confirmed"
+        else (seen.latest_cleared, seen.cleared_at, seen.cleared)
+    )
+    shared = f"{entity[0]} {entity[1]}".strip()
+    others = f" and {number - 1} other{'s' * (number > 2)}" if number > 1 else ""
+    text = f"shares {shared} with {latest}{others}, {verdict}"
+    if at is None:
         return text
-    day = "" if now is None or now.date() == seen.at.date() else f" on {seen.at.day} {seen.at:%B}"
-    return f"{text}{day} at {seen.at:%H:%M}"
+    day = "" if now is None or now.date() == at.date() else f" on {at.day} {at:%B}"
+    return f"{text}{day} at {at:%H:%M}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from scarce._typing import FloatArray
+from scarce._typing import FloatArray, Json
 
 from .loaded import Loaded
 
@@ -40,6 +40,7 @@ class Metrics:
             "scarce_model", "1 for the model at work.", ["model", "version", "compiled"], registry=self.registry
         )
         self._reloads = Counter("scarce_reloads", "Models that were loaded.", registry=self.registry)
+        self._watched: dict[str, Gauge] = {}
 
     def answered(self, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
@@ -59,6 +60,34 @@ class Metrics:
         self._model.clear()
         self._model.labels(model.model, str(model.version or ""), str(model.scorer.compiled).lower()).set(1)
         self._reloads.inc()
+
+    def watched(self, at: float, report: Json) -> None:
+        """Show the last report of the monitor; a figure that is not known is left out."""
+        drift, outcomes = report["drift"], report["outcomes"]
+        whole = outcomes["periods"][-1] if outcomes and outcomes["periods"] else {}
+        intervals = {
+            "auc": (drift["auc"], "AUC of a classifier of new rows against tested ones; 0.5 is guessing."),
+            "expected_ratio": (drift["expected_ratio"], "Expected positives, in times of those among tested rows."),
+            "precision": (whole.get("precision"), "Positives among the checked rows within the budget."),
+            "recall": (whole.get("recall"), "Positives within the budget among all positives."),
+            "calibration": ((outcomes or {}).get("calibration"), "Positives found, in times of those expected."),
+        }
+        figures = {
+            "time_seconds": (at, "When the monitor looked last, in seconds since 1970."),
+            "rows": (report["rows"], "New rows that it looked at."),
+            "alarms": (len(report["alarms"]), "Changes beyond chance that are large enough to matter."),
+            "needs_person": (int(report["needs_person"]), "1 if there is an alarm, or the advice is not to keep."),
+            "score_psi": (drift["score"]["psi"], "Population stability index of the score."),
+            "column_psi": (
+                max((column["psi"] for column in drift["columns"]), default=0.0),
+                "Largest population stability index of a column.",
+            ),
+        }
+        known = {name: (one["estimate"], text) for name, (one, text) in intervals.items() if one is not None}
+        for name, (value, text) in {**figures, **known}.items():
+            if name not in self._watched:
+                self._watched[name] = Gauge(f"scarce_monitor_{name}", text, registry=self.registry)
+            self._watched[name].set(value)
 
     def _labelled(self, figure: Any, *labels: str) -> Any:
         """Return a figure with labels, from those that were used before."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
@@ -33,12 +33,16 @@ class Seen:
         The name of the case that was confirmed last.
     at : datetime or None
         When it was.
+    latest_cleared, cleared_at : str or None, datetime or None
+        The same of the case that was cleared last.
     """
 
     confirmed: int = 0
     cleared: int = 0
     latest: str | None = None
-    at: datetime | None = field(default=None)
+    at: datetime | None = None
+    latest_cleared: str | None = None
+    cleared_at: datetime | None = None
 
 
 class Place(NamedTuple):

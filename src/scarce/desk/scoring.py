@@ -30,6 +30,7 @@ from .metrics import Metrics
 from .recorded import Recorder, add_outcomes
 from .shapes import DECIDE, ERRORS, OUTCOMES, SCORE, Decision, ModelAtWork, Outcomes, Score, Working
 from .tokens import Person
+from .watch import latest_report
 
 __all__ = ["lifespan", "router"]
 
@@ -51,6 +52,11 @@ class Service:
         self.models = ModelHolder(app.state.store, app.state.folder)
         self.metrics = Metrics()
         self.recorder = Recorder(app.state.store) if app.state.record else None
+
+    def watched(self) -> Json | None:
+        """Return the last report of the monitor."""
+        with self.models.store.read() as transaction:
+            return latest_report(transaction, self.models.folder)
 
     async def reload(self) -> Loaded:
         """Load a model beside the one at work, and switch to it."""
@@ -220,8 +226,11 @@ async def reload(request: Request, person: Admin) -> Json:
 
 @router.get("/metrics", response_class=Response)
 async def metrics(request: Request, person: Viewer) -> Response:
-    """Return counts, times and the distribution of probabilities for Prometheus."""
-    return Response(service_of(request.app).metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    """Return counts, times, the distribution of probabilities and the last report of the monitor for Prometheus."""
+    service = service_of(request.app)
+    if found := await run_in_threadpool(service.watched):
+        service.metrics.watched(found["at"].timestamp(), found["report"])
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _described(loaded: Loaded) -> Json:

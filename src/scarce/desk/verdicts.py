@@ -12,13 +12,15 @@ from sqlalchemy.orm import Session as Transaction
 from . import memory
 from .errors import DeskError
 from .ranking import Entity, OpenCase, Seen
-from .schema import NEGATIVE, OPEN, POSITIVE, STATUSES, Case, CaseEntity, Kind, Lock, Reason, Verdict
+from .schema import NEGATIVE, OPEN, POSITIVE, STATUSES, Case, CaseEntity, Kind, Lock, Meta, Reason, Verdict
 from .store import Store
 from .weights import estimate_weights, log_again, log_links, weights_of
 
 __all__ = ["Conflict", "Given", "decide", "refresh", "undo"]
 
 _CHUNK = 400
+# The day on which the weights of links were estimated last.
+ESTIMATED = "weights estimated"
 
 
 class Conflict(DeskError):
@@ -115,14 +117,18 @@ def undo(store: Store, case_id: int, who: str, *, seen: int | None = None, reque
     return entry
 
 
-def refresh(store: Store, now: datetime | None = None) -> int:
+def refresh(store: Store, now: datetime | None = None, *, nightly: bool = False) -> int:
     """Look at all open cases again that verdicts have moved or could move, and return how many there are.
 
-    Verdicts leave the memory after some days, and the weights of links are estimated anew from all verdicts, so this is
-    done now and then.
+    Verdicts leave the memory after some days, so this is done every hour. The weights of links are estimated anew from
+    all verdicts, if `nightly` once after each midnight (UTC) only, so that weights stay as they are through a day.
     """
+    now = now or datetime.now(UTC)
     with store.write() as transaction:
-        estimate_weights(transaction)
+        last = transaction.get(Meta, ESTIMATED)
+        if not nightly or last is None or last.value < f"{now:%Y-%m-%d}":
+            estimate_weights(transaction)
+            transaction.merge(Meta(name=ESTIMATED, value=f"{now:%Y-%m-%d}"))
         seen = seen_entities(transaction, now)
         moved = set(transaction.scalars(select(Case.id).where(Case.status == OPEN, Case.live != Case.log_odds)))
         linked = _open_cases_of(transaction, seen)
@@ -155,7 +161,7 @@ def seen_entities(
         if status == POSITIVE:
             seen.confirmed, seen.latest, seen.at = seen.confirmed + 1, name, decided
         else:
-            seen.cleared += 1
+            seen.cleared, seen.latest_cleared, seen.cleared_at = seen.cleared + 1, name, decided
     return found
 
 
