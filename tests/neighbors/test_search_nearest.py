@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scarce.neighbors import ClassIndex
+from scarce.neighbors._search import nearest_tiles
 from scarce.neighbors._search.nearest_tiles import NearestTiles
 from tests import naive
 from tests.small_tables import tables
@@ -16,7 +17,12 @@ from tests.small_tables import tables
 def check(rows, queries, k, skip=None):
     """Compare distances and positions with those of all pairs by differences, ties by position."""
     own = np.full(len(queries), -1) if skip is None else skip
-    distance, position = NearestTiles(rows).kneighbors(queries, k, own)
+    tiles = NearestTiles(rows)
+    distance, position = tiles.kneighbors(queries, k, own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest_tiles, "_FEW_ROWS", 0)  # the compiled loops
+        for looped, measured in zip(tiles.kneighbors(queries, k, own), (distance, position), strict=True):
+            np.testing.assert_array_equal(looped, measured)
     for i, query in enumerate(queries):
         expected = naive.nearest_at_any_scale(rows, query, k, own[i])
         assert position[i].tolist() == [row for _, row in expected] + [-1] * (k - len(expected))
@@ -119,6 +125,7 @@ def test_the_same_for_any_batch_and_number_of_threads(monkeypatch):
     X, queries = rng.normal(size=(1_000, 6)), rng.normal(size=(700, 6))
     own = np.full(len(queries), -1)
     tiles = NearestTiles(X)
+    monkeypatch.setattr(nearest_tiles, "_FEW_ROWS", 0)
     expected = tiles.kneighbors(queries, 3, own)
     monkeypatch.setattr("scarce.neighbors._search.nearest_tiles.openmp_threads", lambda: 3)
     for found, want in zip(tiles.kneighbors(queries, 3, own), expected, strict=True):

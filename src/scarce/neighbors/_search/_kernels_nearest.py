@@ -26,7 +26,7 @@ _TWO_U = 2.0**-23
 # More than rounding can lose among the least numbers of single precision.
 _LEAST = 2.0**-140
 # Differences between these have squares, and sums of squares, that neither vanish nor overflow.
-_SMALL, _LARGE = 1e-100, 1e150
+SMALL, LARGE = 1e-100, 1e150
 
 # A product may be added without being rounded first. That changes bounded distances only, never one that is returned.
 _CONTRACT = {"contract"}
@@ -137,7 +137,7 @@ def _prepare(
             value *= scale
             block[i, f] = value
             total += value * value
-        power = 1.0 if _SMALL < extent < _LARGE else _power_below(extent)
+        power = 1.0 if SMALL < extent < LARGE else _power_below(extent)
         about[i, 0], about[i, 1], about[i, 2], about[i, 3] = power, scale / power, np.sqrt(total), np.inf
 
 

@@ -13,7 +13,7 @@ from sklearn.utils import gen_batches
 
 from scarce._sklearn import openmp_threads
 from scarce._typing import FloatArray, IntArray
-from scarce.neighbors._search._kernels_nearest import TILE, nearest_of_tiles
+from scarce.neighbors._search._kernels_nearest import LARGE, SMALL, TILE, nearest_of_tiles
 
 __all__ = ["NearestTiles", "Tiles", "check_size", "in_threads"]
 
@@ -21,6 +21,9 @@ __all__ = ["NearestTiles", "Tiles", "check_size", "in_threads"]
 _BLOCK = 256
 # Rows that are measured at once when the tiles are made.
 _CHUNK = 65_536
+# Up to so many rows and pairs are measured by NumPy, which has nothing to compile: the first fit on a small table
+# after installation would wait seconds for the loops, to save milliseconds.
+_FEW_ROWS, _FEW_PAIRS = 1_024, 2**19
 # Rows whose median is the centre.
 _SAMPLE = 1023
 # The difference of two numbers up to here is finite, and so is a distance in a few thousand features.
@@ -82,7 +85,30 @@ class NearestTiles:
         """Return distances and positions of the k nearest rows, by (distance, position), without the row `skip`."""
         check_size(X)
         X = np.ascontiguousarray(X, dtype=np.float64)
+        n_rows = len(self._tiles.rows)
+        if n_rows <= _FEW_ROWS and len(X) * n_rows <= _FEW_PAIRS:
+            return _nearest_of_few(X, self._tiles, k, skip)
         return in_threads(lambda part: nearest_of_tiles(X[part], *self._tiles, skip[part], k), len(X), _BLOCK)
+
+
+def _nearest_of_few(X: FloatArray, tiles: Tiles, k: int, skip: IntArray) -> tuple[FloatArray, IntArray]:
+    """Measure all pairs, with the same sums in the same order as the loops: the same bits."""
+    extent = np.maximum(tiles.largest, np.abs(X - tiles.centre).max(axis=1, initial=0))
+    exponent = np.clip(np.frexp(extent)[1], -1000, 1000)
+    power = np.where((extent > SMALL) & (extent < LARGE), 1.0, np.ldexp(1.0, -exponent))[:, None]
+    squared = np.zeros((len(X), len(tiles.rows)))
+    with np.errstate(over="ignore"):
+        for asked, held in zip(X.T, tiles.rows.T, strict=True):
+            difference = (asked[:, None] - held.astype(np.float64)) * power
+            squared += difference * difference
+    left_out = np.flatnonzero(skip >= 0)
+    squared[left_out, skip[left_out]] = np.inf
+    found = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    distance, position = np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
+    distance[:, : found.shape[1]] = np.sqrt(np.take_along_axis(squared, found, axis=1)) / power
+    position[:, : found.shape[1]] = found
+    position[np.isinf(distance)] = -1
+    return distance, position
 
 
 def _by_norm(norm: FloatArray) -> IntArray:
