@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from sqlalchemy import select
 
-from scarce.audit import figures
 from scarce.cli import main
 from scarce.datasets import make_transactions
 from scarce.desk.imports import import_folder
 from scarce.desk.schema import Case
 from scarce.desk.store import Store, store_url
 from scarce.desk.verdicts import Given, decide
+from tests.audit.conftest import hurry
 
 CHECKS = 15
 
@@ -24,11 +24,11 @@ CHECKS = 15
 def test_verdicts_come_back_to_the_next_audit_three_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(figures, "RESAMPLES", 20)
-    payments = make_transactions(2_500, fraud_rate=0.06, seed=3).frame
+    hurry(monkeypatch)
+    payments = make_transactions(1_700, fraud_rate=0.06, seed=3).frame[["date", "amount", "n_items", "shop", "fraud"]]
     payments.insert(0, "payment", [f"P{number:05}" for number in range(len(payments))])
     truth = payments.set_index("payment")["fraud"]
-    new = np.arange(len(payments)) >= 1_800
+    new = np.arange(len(payments)) >= 1_200
     payments["fraud"] = payments["fraud"].astype(float).mask(new)
     file = tmp_path / "payments.csv"
     payments.to_csv(file, index=False)
@@ -46,7 +46,7 @@ def test_verdicts_come_back_to_the_next_audit_three_times(
             main()
         assert left.value.code in (0, None), capsys.readouterr().err
         manifest = json.loads((out / "manifest.json").read_text())
-        assert manifest["data"]["labelled"] == 1_800 + len(decided)
+        assert manifest["data"]["labelled"] == 1_200 + len(decided)
         told = " ".join(capsys.readouterr().out.split())
         assert (f"{len(decided)} rows have a verdict in the reviews" in told) == bool(turn)
 

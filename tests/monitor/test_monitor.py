@@ -12,8 +12,9 @@ import pytest
 from scarce._files import PathTakenError
 from scarce.audit.reference import OWN
 from scarce.cli import app
+from scarce.desk.imports import import_folder
 from scarce.engines import load_model
-from scarce.monitor import MonitorError, PerformanceMonitor, rows
+from scarce.monitor import MonitorError, PerformanceMonitor, rows, service
 from scarce.monitor.files import monitor_table
 from scarce.monitor.reference import load_reference
 from tests.monitor.conftest import make_payments
@@ -80,6 +81,23 @@ def test_more_positives_within_the_budget_than_promised_need_a_person(monitor):
     report = monitor.update(X, y)
     assert any("Precision within the budget is 100.0%" in alarm for alarm in report.alarms)
     assert any("100 of 100 checked rows" in alarm for alarm in report.alarms)
+
+
+def test_checked_rows_of_all_runs_are_kept_once_and_tested_together(monitor, monkeypatch):
+    tested = []
+
+    def together(reference, checked, when=""):
+        if when:
+            tested.append(checked)
+        return [f"{when}{len(checked)}"] if when else []
+
+    monkeypatch.setattr(service, "alarms_of_checked", together)
+    for seed in (11, 12, 12):  # the second rows are shown twice
+        report = monitor.update(new_rows(seed=seed))
+    assert report.alarms[-1] == "Since the audit, 200"
+    assert [len(rows) for rows in tested] == [200, 200]
+    assert tested[0][OWN + "probability"].sum() == pytest.approx(tested[1][OWN + "probability"].sum())
+    assert (tested[0][OWN + "stands_among"] == 20).all()
 
 
 def test_outcomes_of_checked_rows_alone_are_weighed_by_their_chances(monitor):
@@ -176,6 +194,7 @@ def test_runs_are_remembered_and_drawn_and_periods_do_not_go_backwards(audited, 
     assert first.outcomes.waiting > 0
     assert first.outcomes.whole.queued == 12 * (len(first.outcomes.periods) - 1)
     held = len(pd.read_parquet(out / "known.parquet"))
+    assert len(pd.read_parquet(out / "checked.parquet")) == first.outcomes.whole.checked
     assert held == first.outcomes.known - first.outcomes.waiting
     monitor_table(audited, save_rows(tmp_path / "b.csv", "2024-07-01", 4), out=out)
     history = pd.read_parquet(out / "history.parquet")
@@ -238,6 +257,54 @@ def test_the_exit_code_is_3_where_something_needs_a_person(audited, tmp_path):
     run = CliRunner().invoke(app, ["monitor", str(audited), str(tmp_path / "ill.csv"), "--out", str(tmp_path / "out")])
     assert run.exit_code == 3, run.output
     assert "Column 'amount' differs" in run.output
+
+
+def test_the_exit_code_is_2_where_the_input_cannot_be_used(audited, tmp_path, monkeypatch, capsys):
+    from scarce.cli import main
+
+    well = save_rows(tmp_path / "well.csv", "2024-04-01", 3, known=False)
+    pd.DataFrame({"payment": ["X1"], "verdict": ["yes"]}).to_csv(tmp_path / "given.csv", index=False)
+    wrong = [
+        ([str(tmp_path / "none.csv")], "none.csv"),
+        ([str(well), "--outcomes", str(tmp_path / "given.csv")], "of rows that are not in the new table"),
+        ([str(well), "--outcomes", "a.csv", "--desk", "b"], "from a file (--outcomes) or from a desk (--desk)"),
+        ([str(well), "--desk", str(tmp_path)], "There is no desk in"),
+    ]
+    for arguments, sentence in wrong:
+        monkeypatch.setattr("sys.argv", ["scarce", "monitor", str(audited), *arguments, "--out", str(tmp_path / "o")])
+        with pytest.raises(SystemExit) as left:
+            main()
+        assert left.value.code == 2
+        assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_verdicts_of_a_desk_are_the_outcomes_of_the_rows_they_are_about(audited, tmp_path):
+    from typer.testing import CliRunner
+
+    from scarce.desk.store import Store, store_url
+    from scarce.desk.verdicts import Given, decide
+    from tests.desk.audits import make_folder
+
+    table = save_rows(tmp_path / "new.csv", "2024-04-01", 3, known=False)
+    folder = make_folder(tmp_path / "desk", 12)
+    cases = json.loads((folder / "cases.json").read_text())
+    for case, name in zip(cases["cases"], pd.read_csv(table)["payment"], strict=False):
+        case["identity"] = {"payment": name}
+    (folder / "cases.json").write_text(json.dumps(cases))
+    store = Store(store_url(folder))
+    import_folder(store, folder)
+    for number in range(1, 9):
+        decide(store, number, "ana", Given("positive" if number < 3 else "undecidable" if number == 3 else "negative"))
+    store.close()
+    arguments = ["monitor", str(audited), str(table), "--desk", str(folder), "--out", str(tmp_path / "out")]
+    run = CliRunner().invoke(app, arguments)
+    assert run.exit_code in (0, 3), run.output
+    outcomes = json.loads((tmp_path / "out" / "monitor.json").read_text())["outcomes"]
+    assert outcomes["known"] == 7
+    known = (
+        pd.read_parquet(tmp_path / "out" / "known.parquet") if (tmp_path / "out" / "known.parquet").exists() else None
+    )
+    assert known is None or known[OWN + "outcome"].sum() <= 2
 
 
 def test_a_table_with_other_columns_leaves_with_a_sentence(audited, tmp_path):

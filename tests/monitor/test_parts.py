@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from scarce.monitor.advice import Known, advise, refitted_shift
 from scarce.monitor.columns import population_stability_index
 from scarce.monitor.detectors import detect
 from scarce.monitor.drift import area_under_curve
+from scarce.monitor.outcomes import alarms_of_checked
 from scarce.monitor.rows import FirstRows, RandomRows, first_of_periods
 from scarce.stream import FisherDrift
 from tests import naive_monitor
@@ -102,13 +105,14 @@ def test_a_random_sample_is_the_same_however_the_rows_are_divided(n, size, step)
 
 
 def test_every_row_has_the_same_chance_to_be_in_a_random_sample():
-    counts = np.zeros(20)
-    for seed in range(2_000):
+    counts, parts = np.zeros(20), [pd.DataFrame({"place": np.arange(start, start + 10)}) for start in (0, 10)]
+    for seed in range(400):
         sample = RandomRows(5, seed)
-        for start in range(0, 20, 4):
-            sample.add(pd.DataFrame({"place": np.arange(start, start + 4)}))
+        for part in parts:
+            sample.add(part)
         counts[sample.frame["place"]] += 1
-    assert np.abs(counts / 2_000 - 0.25).max() < 0.05
+    # 100 are expected of each, with a standard deviation of 8.7.
+    assert np.abs(counts - 100).max() < 35
 
 
 @given(arrays(np.float64, st.integers(4, 25), elements=st.integers(0, 4).map(float)), st.randoms())
@@ -138,6 +142,24 @@ def test_detectors_notice_that_hits_vanish_and_keep_quiet_before():
     assert found["Fisher's test"].alarm
     assert not found["EDDM"].alarm
     assert "5" in found["Fisher's test"].sentence
+
+
+def test_what_is_too_little_for_an_alarm_in_one_run_is_enough_together_with_earlier_runs():
+    tested = np.repeat([1, 0], [60, 90])
+    reference = SimpleNamespace(
+        outcome=tested, queue=lambda share: np.arange(round(share * 3_000)), about={"spread": 0}
+    )
+    own = {"outcome": np.repeat([1, 0], [30, 70]), "probability": np.full(100, 0.4), "stands_among": 20.0}
+    one = pd.DataFrame({OWN + name: values for name, values in own.items()})
+    assert alarms_of_checked(reference, one) == []
+    three = alarms_of_checked(reference, pd.concat([one] * 3), "Since the audit, ")
+    expected = (
+        "Since the audit, 90 of 300 checked rows within the budget are positive; by their probabilities it would be"
+    )
+    assert three == [f"{expected} 120.0."]
+    worse = one.assign(**{OWN + "outcome": 0})
+    assert alarms_of_checked(reference, worse)[0].startswith("Precision within the budget is 0.0% (0.0% to 3.7%)")
+    assert alarms_of_checked(reference, one.head(0)) == []
 
 
 def known(n: int, seed: int, *, turned: bool = False, shift: float = 0.0) -> Known:

@@ -28,7 +28,8 @@ from .service import PerformanceMonitor
 
 __all__ = ["monitor_table"]
 
-PAGE, DATA, HISTORY, KNOWN = "monitor.html", "monitor.json", "history.parquet", "known.parquet"
+PAGE, DATA, HISTORY = "monitor.html", "monitor.json", "history.parquet"
+KNOWN, CHECKED = "known.parquet", "checked.parquet"
 
 # Called with the name of a step, the effort spent so far, and the effort of the whole.
 Progress = Callable[[str, int, int], None]
@@ -138,14 +139,17 @@ def _resume(monitor: PerformanceMonitor, place: Path, history: pd.DataFrame) -> 
         of_kind = history[(history["outcomes"] > 0) == with_outcomes] if len(history) else history
         if len(of_kind):
             last[with_outcomes] = _period(of_kind["period"].iloc[-1], monitor)
-    known = pd.DataFrame()
-    file = place / KNOWN
-    if file.exists():
-        stored = pq.read_table(file)
-        # What was new to an earlier model may be training rows of this one.
-        if (stored.schema.metadata or {}).get(b"scarce", b"").decode() == monitor.model.manifest["written"]:
-            known = stored.to_pandas()
-    monitor.resume(last, known)
+    monitor.resume(last, _read_kept(place / KNOWN, monitor), _read_kept(place / CHECKED, monitor))
+
+
+def _read_kept(file: Path, monitor: PerformanceMonitor) -> pd.DataFrame:
+    """Read rows that earlier runs kept; none of another model, whose new rows may be training rows of this one."""
+    if not file.exists():
+        return pd.DataFrame()
+    stored = pq.read_table(file)
+    if (stored.schema.metadata or {}).get(b"scarce", b"").decode() != monitor.model.manifest["written"]:
+        return pd.DataFrame()
+    return stored.to_pandas()
 
 
 def _period(text: str, monitor: PerformanceMonitor) -> Cell:
@@ -165,10 +169,11 @@ def _write(place: Path, monitor: PerformanceMonitor, report: DriftReport, histor
     with written_whole(place, force=True, marker=DATA) as new:
         new.mkdir()
         history.to_parquet(new / HISTORY, index=False)
-        if len(monitor.known):
-            known = pa.Table.from_pandas(monitor.known, preserve_index=False)
-            mark = {b"scarce": str(monitor.model.manifest["written"]).encode()}
-            pq.write_table(known.replace_schema_metadata({**known.schema.metadata, **mark}), new / KNOWN)
+        for name, rows in ((KNOWN, monitor.known), (CHECKED, monitor.checked)):
+            if len(rows):
+                kept = pa.Table.from_pandas(rows, preserve_index=False)
+                mark = {b"scarce": str(monitor.model.manifest["written"]).encode()}
+                pq.write_table(kept.replace_schema_metadata({**kept.schema.metadata, **mark}), new / name)
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
         (new / DATA).write_text(text + "\n", encoding="utf-8")
         (new / PAGE).write_text(page, encoding="utf-8")

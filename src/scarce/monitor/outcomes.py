@@ -18,7 +18,10 @@ from .detectors import Detected, detect
 from .reference import Reference
 from .rows import NewRows, first_of_periods
 
-__all__ = ["OfPeriod", "Outcomes", "measure_outcomes"]
+__all__ = ["CHECKED", "OfPeriod", "Outcomes", "alarms_of_checked", "measure_outcomes"]
+
+# Of rows within the budget that were checked: what later runs need to test all of them together.
+CHECKED = ("outcome", "probability", "stands_among")
 
 # The chance of an alarm without a change in all, shared equally by hits, calibration and two detectors.
 LEVEL = 0.01
@@ -86,6 +89,9 @@ class Outcomes:
     rows : DataFrame
         The rows of known outcome whose time has come, with ``scarce.stands_for``: how many rows each stands for, NaN
         where that is not known.
+    checked : DataFrame
+        The rows within the budget that were checked, with ``scarce.stands_among``: how many rows there were for each
+        row within the budget.
     """
 
     known: int
@@ -96,6 +102,7 @@ class Outcomes:
     notes: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     rows: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    checked: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
 
     @property
     def whole(self) -> OfPeriod:
@@ -177,10 +184,10 @@ def measure_outcomes(
     miss = queue[queue[OWN + "outcome"] >= 0].sort_values([OWN + "moment", OWN + "number"])
     before = reference.outcome[reference.queue(len(queue) / of_rows)] == 0
     detected = detect(before, (miss[OWN + "outcome"] == 0).to_numpy(), LEVEL / FAMILIES)
-    alarms = _alarms(before, queue, whole, float(reference.about["spread"]), detected)
-    return Outcomes(
-        rows.positive.seen + rows.negative.seen, waiting, periods, calibration, detected, notes, alarms, known
-    )
+    checked = queue[queue[OWN + "outcome"] >= 0].assign(**{OWN + "stands_among": of_rows / len(queue)})
+    alarms = [*alarms_of_checked(reference, checked), *(found.sentence for found in detected if found.alarm)]
+    seen = rows.positive.seen + rows.negative.seen
+    return Outcomes(seen, waiting, periods, calibration, detected, notes, alarms, known, checked)
 
 
 def _chances(known: pd.DataFrame, queue: pd.DataFrame, complete: set[Any]) -> FloatArray:
@@ -247,30 +254,42 @@ def _calibration(known: pd.DataFrame, chance: FloatArray, weight: FloatArray) ->
     return ConfidenceInterval(found / expected, max(found - half, 0.0) / expected, (found + half) / expected)
 
 
-def _alarms(
-    before: BoolArray, queue: pd.DataFrame, whole: OfPeriod, spread: float, detected: list[Detected]
-) -> list[str]:
+def alarms_of_checked(reference: Reference, checked: pd.DataFrame, when: str = "") -> list[str]:
+    """Return a sentence for each way in which rows checked within the budget differ from what was promised.
+
+    Parameters
+    ----------
+    reference : Reference
+    checked : DataFrame
+        The rows, as `Outcomes.checked` has them.
+    when : str
+        The beginning of each sentence, such as "Since the audit, ".
+    """
+    if not len(checked):
+        return []
     level, alarms = LEVEL / FAMILIES, []
-    if whole.checked and len(before) and whole.precision is not None:
-        misses = int(before.sum())
-        p = fisher_exact([[len(before) - misses, misses], [whole.hits, whole.checked - whole.hits]]).pvalue
-        was, now = 1 - misses / len(before), whole.precision
-        if p < level and not was / RATIO <= now.estimate <= was * RATIO:
+    n, hits = len(checked), int(checked[OWN + "outcome"].sum())
+    positive = reference.outcome[reference.queue(n / float(checked[OWN + "stands_among"].sum()))] == 1
+    if len(positive):
+        of_tested = int(positive.sum())
+        p = fisher_exact([[of_tested, len(positive) - of_tested], [hits, n - hits]]).pvalue
+        was, now = of_tested / len(positive), hits / n
+        if p < level and not was / RATIO <= now <= was * RATIO:
+            interval = binomtest(hits, n).proportion_ci(0.95, method="wilson")
             alarms.append(
-                f"Precision within the budget is {now.estimate:.1%} ({now.low:.1%} to {now.high:.1%}); among as large "
-                f"a share of the tested rows it was {was:.1%}."
+                f"{when}{'p' if when else 'P'}recision within the budget is {now:.1%} ({interval.low:.1%} to "
+                f"{interval.high:.1%}); among as large a share of the tested rows it was {was:.1%}."
             )
-    checked = queue[queue[OWN + "outcome"] >= 0]
-    by_row = (checked[OWN + "probability"] * (1 - checked[OWN + "probability"])).to_numpy()
+    probability = checked[OWN + "probability"].to_numpy()
+    expected, by_row = float(probability.sum()), probability * (1 - probability)
     # The number of positives varies as rows with their probabilities do, and all log-odds of a queue vary together by
     # what they did among the queues of the audit. Rows drawn at random, each of which stands for many, are no part of
     # this test: a single positive among them moves the estimate by a lot.
-    error = float(np.hypot(np.sqrt(by_row.sum()), spread * by_row.sum()))
-    p = 2 * norm.sf(abs(whole.hits - whole.expected) / max(error, 1e-12)) if whole.checked else 1.0
-    if p < level and not whole.expected / RATIO <= whole.hits <= whole.expected * RATIO:
+    error = float(np.hypot(np.sqrt(by_row.sum()), float(reference.about["spread"]) * by_row.sum()))
+    p = 2 * norm.sf(abs(hits - expected) / max(error, 1e-12))
+    if p < level and not expected / RATIO <= hits <= expected * RATIO:
         alarms.append(
-            f"{whole.hits:,} of {whole.checked:,} checked rows within the budget are positive; by their probabilities "
-            f"it would be {whole.expected:,.1f}."
+            f"{when}{hits:,} of {n:,} checked rows within the budget are positive; by their probabilities it would be "
+            f"{expected:,.1f}."
         )
-    alarms += [found.sentence for found in detected if found.alarm]
     return alarms

@@ -66,8 +66,10 @@ def _series(shown: pd.DataFrame, name: str, values: FloatArray, title: str, usua
         return on_page(figure, f"{title}, run by run")
 
 
-def of_periods(periods: Sequence[Json]) -> str:
-    """Draw precision and recall within the budget of each period, with intervals."""
+def of_periods(periods: Sequence[Json]) -> str | None:
+    """Draw precision and recall within the budget of each period, with intervals; None where neither is known."""
+    if all(p[name] is None for p in periods for name in ("precision", "recall")):
+        return None
     with mpl.rc_context(PAGE_STYLE):
         figure = Figure(figsize=(10.4, 2.8), layout="constrained")
         axis = figure.subplots()

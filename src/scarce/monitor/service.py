@@ -24,7 +24,7 @@ from scarce.tables import Table
 from .advice import Advice, Known, advise, recipe
 from .batches import Batches, outcomes_of
 from .drift import measure_drift
-from .outcomes import Outcomes, measure_outcomes
+from .outcomes import CHECKED, Outcomes, alarms_of_checked, measure_outcomes
 from .reference import load_reference
 from .report import DriftReport
 from .rows import NewRows
@@ -52,6 +52,9 @@ class PerformanceMonitor:
         One for each call of `update`.
     known : DataFrame
         Rows of known outcome from all calls, the latest 20,000: renewal and recalibration are tried on them.
+    checked : DataFrame
+        Outcomes and probabilities of the rows checked within the budget, from all calls, the latest 20,000: what is too
+        little for an alarm in one run is tested again with all of them.
 
     Examples
     --------
@@ -72,7 +75,7 @@ class PerformanceMonitor:
         self.reference = load_reference(Path(folder), self.model)
         self.seed = seed
         self.reports: list[DriftReport] = []
-        self.known = pd.DataFrame()
+        self.known = self.checked = pd.DataFrame()
         self._last: dict[bool, Cell] = {}
         self._categories = _known_categories(self.model)
 
@@ -132,6 +135,7 @@ class PerformanceMonitor:
         )
         if outcomes is not None:
             self._remember(outcomes)
+            outcomes = self._with_earlier(outcomes)
         advice = self._advice(batches, rows, drifts=bool(drift.alarms))
         sample = rows.sample.frame[[c.name for c in self.model.own_columns]]
         trained_on = float(np.isin(row_marks(sample), self.model.training_rows).mean())
@@ -141,15 +145,16 @@ class PerformanceMonitor:
                 f"{trained_on:.0%} of the new rows are training rows of the model, whose scores are flattered; give "
                 "rows that came later."
             )
-        kept = None if outcomes is None else replace(outcomes, rows=pd.DataFrame())
+        kept = None if outcomes is None else replace(outcomes, rows=pd.DataFrame(), checked=pd.DataFrame())
         report = DriftReport(period, rows.count, drift, kept, advice, trained_on, notes)
         self.reports.append(report)
         self._last[with_outcomes] = period
         return report
 
-    def resume(self, last: dict[bool, Cell], known: pd.DataFrame) -> None:
-        """Go on where an earlier process stopped: the latest periods without and with outcomes, and the known rows."""
+    def resume(self, last: dict[bool, Cell], known: pd.DataFrame, checked: pd.DataFrame | None = None) -> None:
+        """Go on where an earlier process stopped: the latest periods without and with outcomes, and what was kept."""
         self._last, self.known = dict(last), known
+        self.checked = pd.DataFrame() if checked is None else checked
 
     def _period(self, batches: Batches, rows: NewRows, period: Cell) -> Cell:
         if period is not None:
@@ -171,6 +176,23 @@ class PerformanceMonitor:
         both = both.drop_duplicates(OWN + "mark", keep="last")
         order = np.argsort(both[OWN + "moment"].to_numpy(), kind="stable")
         self.known = both.iloc[order].tail(KEPT).reset_index(drop=True)
+
+    def _with_earlier(self, outcomes: Outcomes) -> Outcomes:
+        """Keep the rows checked within the budget, and test them together with those of earlier runs."""
+        if not len(outcomes.checked):
+            return outcomes
+        names = [c.name for c in self.model.columns]
+        new = outcomes.checked[[OWN + name for name in CHECKED]].reset_index(drop=True)
+        new.insert(0, "mark", row_marks(outcomes.checked[[*names, OWN + "moment"]]))
+        earlier = self.checked
+        if len(earlier):
+            earlier = earlier[~earlier["mark"].isin(new["mark"])]  # a row that is shown again counts once
+        if not len(earlier):
+            self.checked = new.tail(KEPT)
+            return outcomes
+        self.checked = pd.concat([earlier, new], ignore_index=True).tail(KEPT).reset_index(drop=True)
+        together = alarms_of_checked(self.reference, self.checked, "Since the audit, ")
+        return replace(outcomes, alarms=[*outcomes.alarms, *together])
 
     def _advice(self, batches: Batches, rows: NewRows, *, drifts: bool) -> Advice:
         old = self.reference
