@@ -39,6 +39,8 @@ def moments_of(times: ArrayLike) -> tuple[NDArray[Any], bool]:
         raise ValueError(f"times must be dates or numbers; the first is {values[0]!r}.") from error
     if np.isnat(dates).any():
         raise ValueError("times must not be missing: leave rows without a time out, or give them one.")
+    if (dates.astype("datetime64[s]") != values.astype("datetime64[s]")).any():  # NumPy begins anew, silently
+        raise ValueError("times must lie between 1678 and 2261: correct them, or leave these rows out.")
     return dates.astype(np.int64), True
 
 

@@ -41,7 +41,7 @@ def test_time_folds_learn_from_strictly_earlier_rows(times: list[int], seed: int
 
 
 def test_too_few_positives_are_refused() -> None:
-    with pytest.raises(AuditError, match="has 7 positive rows, and an honest comparison needs at least 8"):
+    with pytest.raises(AuditError, match="has 7 rows that are positive, and an honest comparison needs at least 8"):
         make_folds(np.array([1] * 7 + [0] * 100), None, 0)
     late = pd.Series(np.arange(120))
     with pytest.raises(AuditError, match="Too few positive rows lie in the later two thirds"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scarce.tables.writing import _inert_cell, write_csv, write_excel
+from scarce.tables.writing import inert_cell, write_csv, write_excel
 
 FRAME = pd.DataFrame(
     {
@@ -39,7 +39,7 @@ def test_excel_holds_no_formula(tmp_path):
 
 @given(st.text())
 def test_only_texts_that_run_are_changed(text):
-    safe = _inert_cell(text)
+    safe = inert_cell(text)
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     assert safe in (lines, f"'{lines}")
     assert not safe.startswith(("=", "@", "\t", "\r"))
@@ -49,4 +49,4 @@ def test_only_texts_that_run_are_changed(text):
 
 @pytest.mark.parametrize("number", [1, -2.5, None, True])
 def test_other_cells_stay(number):
-    assert _inert_cell(number) is number
+    assert inert_cell(number) is number

@@ -314,7 +314,8 @@ def _probability(method: RareEventClassifier, rows: Rows, score: FloatArray) -> 
     """Return the calibrated probability of each row; from its score where that is enough, since scores take time."""
     if isinstance(method, BayesProfitClassifier):
         return score
-    if method._curves is not None:
+    # The curves of some trees are of other scores than those that rank.
+    if method._curves is not None and not method._curves_by_class:
         return method._curves[0](score)
     return np.asarray(method.predict_proba(rows)[:, list(method.classes_).index(1)])
 

@@ -13,9 +13,10 @@ import numpy as np
 import skops.io
 
 import scarce
-from scarce._files import written_whole
+from scarce._files import sha256, written_whole
 from scarce._typing import Json
 from scarce._values import plain
+from scarce.engines.manifest import FILES
 from scarce.engines.saved import HISTORY, MANIFEST, TRAINING_ROWS, row_marks
 from scarce.tables import Reading, Usual
 from scarce.tables.past import save_history
@@ -57,7 +58,8 @@ def save(result: Audit, out: Path, *, force: bool = False) -> None:
         skops.io.dump(result.model, new / "model.skops")
         (new / OPTIONS).write_text(write_options(result.settings, result.source.path), encoding="utf-8")
         types = skops.io.get_untrusted_types(file=new / "model.skops")
-        _write_json(new / MANIFEST, {**_manifest(result), "trusted_types": types})
+        files = {name: sha256(new / name) for name in FILES if (new / name).exists()}
+        _write_json(new / MANIFEST, {**_manifest(result), "files": files, "trusted_types": types})
 
 
 def _manifest(result: Audit) -> Json:

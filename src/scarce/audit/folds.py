@@ -14,7 +14,7 @@ from scarce._errors import AuditError
 from scarce._moments import length_of, moments_of
 from scarce._typing import IntArray
 
-__all__ = ["Folds", "inner_folds", "make_folds"]
+__all__ = ["Folds", "check_outcomes", "inner_folds", "make_folds"]
 
 
 MIN_POSITIVES = 8
@@ -74,17 +74,25 @@ def make_folds(
     period : {"day", "week", "month"}, optional
         Rows of one period stay together too.
     """
+    check_outcomes(y)
     positives = int(y.sum())
-    if positives < MIN_POSITIVES:
-        raise AuditError(
-            f"The table has {positives} positive rows, and an honest comparison needs at least {MIN_POSITIVES}; "
-            "add rows whose outcome is known."
-        )
     if times is not None:
         return _time_folds(y, times, delay, period)
     n = min(MAX_FOLDS, positives // MIN_POSITIVES_PER_FOLD)
     splits = list(StratifiedKFold(n, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
     return Folds(splits, False, f"{n} random folds with the same share of positives")
+
+
+def check_outcomes(y: NDArray[np.int64]) -> None:
+    """Refuse a table with too few rows of one outcome; rows below 0 have none."""
+    for name, label in (("positive", 1), ("negative", 0)):
+        found = int((y == label).sum())
+        if found < MIN_POSITIVES:
+            rows = "1 row that is" if found == 1 else f"{found} rows that are"
+            raise AuditError(
+                f"The table has {rows} {name}, and an honest comparison needs at least {MIN_POSITIVES}; add rows whose "
+                "outcome is known."
+            )
 
 
 def _time_folds(y: NDArray[np.int64], times: pd.Series, delay: str | float | None, period: str | None) -> Folds:

@@ -26,7 +26,7 @@ def write_handover(result: Audit, folder: Path) -> None:
     """Write the queue as ``cases.json`` and the rows of known outcome as ``known.parquet``.
 
     The second has a column of text for each entity, the column of time as ``time``, and ``outcome``, 1 or 0; its rows
-    are in the order of the table.
+    are in the order of the table. Neither has anything of a hidden column.
     """
     (folder / CASES).write_text(json.dumps(handover(result), ensure_ascii=False, allow_nan=False), encoding="utf-8")
     known_rows(result).to_parquet(folder / KNOWN, index=False)
@@ -35,7 +35,8 @@ def write_handover(result: Audit, folder: Path) -> None:
 def handover(result: Audit) -> Json:
     """Return the queue as plain data: each case by its identity, its place, its money, and its evidence."""
     budget = result.settings.budget_plan
-    entities, key = result.entities, key_columns(result)
+    entities, key = result.names.visible(result.entities), key_columns(result)
+    amount, time = _visible(result, result.settings.amount), _visible(result, result.settings.time)
     moments = _moments(result)
     queue, names = result.queue, case_names(result)
     cases = []
@@ -57,8 +58,8 @@ def handover(result: Audit) -> Json:
                 "probability": evidence.probability,
                 "money": evidence.money,
                 "expected_gain": float(listed["expected_gain"]) if "expected_gain" in queue else None,
-                "amount": _amount(result, own),
-                "time": None if result.settings.time is None else show(own[result.settings.time]),
+                "amount": None if amount is None or pd.isna(own[amount]) else float(own[amount]),
+                "time": None if time is None else show(own[time]),
                 "moment": None if moments is None else float(moments.iloc[row]),
                 "drawn": "drawn" in queue and listed["drawn"] == "at random",
                 "chance": float(listed["chance_drawn"]) if "chance_drawn" in queue else 1.0,
@@ -72,8 +73,8 @@ def handover(result: Audit) -> Json:
         "entities": entities,
         "checks": budget.checks,
         "period": budget.period,
-        "amount": result.settings.amount,
-        "time": result.settings.time,
+        "amount": amount,
+        "time": time,
         "newest": None if moments is None else float(moments.max()),
         "new_rows": result.new_rows,
         "cases": cases,
@@ -83,12 +84,13 @@ def handover(result: Audit) -> Json:
 def known_rows(result: Audit) -> pd.DataFrame:
     """Return the entities, the time and the outcome of the rows of known outcome."""
     known = result.frame[result.roles.y >= 0]
+    entities, time = result.names.visible(result.entities), _visible(result, result.settings.time)
     found = pd.DataFrame(
-        {name: known[name].map(cell_text, na_action="ignore").astype("string") for name in result.entities},
+        {name: known[name].map(cell_text, na_action="ignore").astype("string") for name in entities},
         index=known.index,
     )
-    if result.settings.time is not None:
-        found["time"] = known[result.settings.time]
+    if time is not None:
+        found["time"] = known[time]
     return found.assign(outcome=result.roles.y[result.roles.y >= 0])
 
 
@@ -96,14 +98,14 @@ def key_columns(result: Audit) -> list[str]:
     """Return the columns by which a row is recognised in another audit.
 
     An identifier that no two rows share; else all identifiers and the time, where no two rows agree in all of them;
-    else all columns.
+    else all columns. Hidden columns are not used.
     """
-    frame = result.frame.drop(columns=[result.target.name])
+    frame = result.frame[result.names.visible(result.frame.drop(columns=[result.target.name]))]
     identifiers = [name for name in result.profile.identifiers if name in frame]
     for name in identifiers:
         if frame[name].notna().all() and frame[name].is_unique:
             return [name]
-    several = list(dict.fromkeys([*identifiers, *filter(None, [result.settings.time])]))
+    several = list(dict.fromkeys([*identifiers, *filter(None, [_visible(result, result.settings.time)])]))
     if identifiers and not frame.duplicated(several).any():
         return several
     return [str(name) for name in frame.columns]
@@ -111,7 +113,7 @@ def key_columns(result: Audit) -> list[str]:
 
 def _moments(result: Audit) -> pd.Series | None:
     """Return the seconds since 1970 of each row, where the audit has dates."""
-    name = result.settings.time
+    name = _visible(result, result.settings.time)
     if name is None or not pd.api.types.is_datetime64_any_dtype(result.frame[name].dtype):
         return None
     return pd.Series(moments_of(result.frame[name])[0] / 1e9)
@@ -134,9 +136,9 @@ def _name(result: Audit, key: list[str], own: pd.Series, row: int) -> str:
     return named or f"row {row}"
 
 
-def _amount(result: Audit, own: pd.Series) -> float | None:
-    name = result.settings.amount
-    return None if name is None or pd.isna(own[name]) else float(own[name])
+def _visible(result: Audit, name: str | None) -> str | None:
+    """Return the name of a column, or None if there is none or it is hidden."""
+    return None if name is None or result.names[name].hidden else name
 
 
 def _text(cell: Cell) -> str:

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 
 import scarce
 from scarce._errors import AuditError
-from scarce._files import sha256
+from scarce._files import explained, sha256
 from scarce._typing import Json
 
 from .settings import Settings
@@ -78,18 +78,19 @@ class Kept:
 
     def keep(self, name: str, arrays: Mapping[str, NDArray], models: list[Pipeline]) -> None:
         """Keep what a method gave: the models first, so that a method with arrays is a finished one."""
-        if not (self.folder / KEY).exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / KEY).write_text(self._key, encoding="utf-8")
-        if models:
-            part = self.folder / f"{name}.skops.part"
-            skops.io.dump(models, part)
-            os.replace(part, self.folder / f"{name}.skops")
-        found: dict[str, Any] = dict(arrays)
-        part = self.folder / f"{name}.npz.part"
-        with part.open("wb") as stream:
-            np.savez(stream, **found)
-        os.replace(part, self.folder / f"{name}.npz")
+        with explained(self.folder):
+            if not (self.folder / KEY).exists():
+                self.folder.mkdir(parents=True, exist_ok=True)
+                (self.folder / KEY).write_text(self._key, encoding="utf-8")
+            if models:
+                part = self.folder / f"{name}.skops.part"
+                skops.io.dump(models, part)
+                os.replace(part, self.folder / f"{name}.skops")
+            found: dict[str, Any] = dict(arrays)
+            part = self.folder / f"{name}.npz.part"
+            with part.open("wb") as stream:
+                np.savez(stream, **found)
+            os.replace(part, self.folder / f"{name}.npz")
 
     def arrays(self, name: str) -> dict[str, NDArray] | None:
         """Return what a finished method gave, or None."""

@@ -50,6 +50,8 @@ def open_table(
         frame = make_transactions(SIMULATED_ROWS, seed=0).frame if table is None else table
         name = "simulated payments" if table is None else "the table"
         return Table.from_frame(frame, **how), Source(name, _hash_of(frame), simulated=table is None), None
+    if not isinstance(table, str | os.PathLike):
+        raise AuditError(f"The table is the path of a file or a pandas DataFrame; it was a {type(table).__name__}.")
     path = str(Path(table).absolute())
     if not is_folder(table):
         return read_table(table, **how), Source(Path(table).name, sha256(table), path=path), None

@@ -27,7 +27,7 @@ from .dictionary import Dictionary, read_dictionary
 from .ellipsoids import ellipsoids_around
 from .evidence import Reason
 from .explore import Exploration, plan_exploration
-from .folds import Folds, inner_folds, make_folds, periods_of
+from .folds import Folds, check_outcomes, inner_folds, make_folds, periods_of
 from .gather import MOST_CASES, gather_evidence
 from .histories import Histories, make_histories
 from .inside import look_inside
@@ -223,6 +223,7 @@ class _Run:
             self.target = read_target(frame, str(settings.target), self.target.positive)
         self.roles = assign_roles(frame, self.target.y, settings)
         y = self.roles.y
+        check_outcomes(y)
         rule = settings.rank_rule
         of_roles = [name for name in (rule[0] if rule else None, settings.checked) if name is not None]
         drop = [*settings.drop, *(name for name in of_roles if name not in settings.keep)]

@@ -19,6 +19,7 @@ from scarce.engines.ranking import FILE, ROW, SCORE
 from scarce.engines.run import Progress
 from scarce.engines.saved import row_marks
 from scarce.tables import Table, read_table
+from scarce.tables.writing import write_csv
 
 from .dictionary import ColumnEntry, Dictionary
 from .queue import queue_of_new_rows, with_table_columns
@@ -177,7 +178,7 @@ def score_files(
     with connected(engine) as over, ranked(scorer, data, **options, over=over, progress=progress) as ranking:
         first = _explained(saved, ranking.top, reasons)
         if ranking.folder is not None:
-            first.to_csv(ranking.folder / "_top.csv", index=False)
+            write_csv(first, ranking.folder / "_top.csv")
     return RankedFiles(first, ranking.rows, ranking.above, ranking.again)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from scarce._errors import AuditError
+from scarce.engines.manifest import LARGEST_SEED
 from scarce.tables import Kind
 
 __all__ = ["OBJECTIVES", "BudgetPlan", "ObjectiveName", "Settings", "check_settings", "settings_of"]
@@ -17,7 +18,18 @@ __all__ = ["OBJECTIVES", "BudgetPlan", "ObjectiveName", "Settings", "check_setti
 ObjectiveName = Literal["ap", "f1", "gmean", "budget", "profit"]
 OBJECTIVES: tuple[ObjectiveName, ...] = ("ap", "f1", "gmean", "budget", "profit")
 PERIODS = {"day": "D", "week": "W", "month": "M"}
+# The types of options, and the words for them.
+_TYPES: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
+    "the name of a column": ((str,), ("amount", "time", "distinct", "checked", "entity", "keep", "drop")),
+    "a text": ((str,), ("positive", "rank", "methods")),
+    "the path of a file": ((str,), ("columns", "reviews")),
+    "a number": ((int, float, np.integer, np.floating), ("check_cost", "explore", "minutes")),
+    "a whole number": ((int, np.integer), ("sample", "seed")),
+    "true or false": ((bool,), ("quick",)),
+    "a length of time such as 7d, or a number": ((str, int, float), ("delay", "windows")),
+}
 _COLUMN_OPTIONS = ("amount", "time", "distinct", "entity", "checked", "keep", "drop")
+MOST_CHECKS = 10**9
 # The windows of an entity's history, where the time column holds dates.
 DATED_WINDOWS = ("1d", "7d", "30d")
 _BUDGET = re.compile(rf"\s*(\d[\d,_]*)\s*(?:/\s*({'|'.join(PERIODS)}))?\s*")
@@ -128,7 +140,7 @@ class Settings:
         """The number of checks, and the period that they are for."""
         found = _BUDGET.fullmatch(str(self.budget))
         checks = int(re.sub(r"[,_]", "", found[1])) if found else 0
-        if not found or checks < 1:
+        if not found or not 1 <= checks <= MOST_CHECKS:
             raise AuditError(
                 "`budget` is the number of rows that can be checked, at least 1, in all or in each period such as "
                 f"100/day; it was {self.budget}."
@@ -150,7 +162,7 @@ class Settings:
         """The columns that the table must have, by the option that names them."""
         rule = self.rank_rule
         found = {
-            name: given if isinstance(given, tuple) else (given,) if given else ()
+            name: given if isinstance(given, tuple) else () if given is None else (given,)
             for name in _COLUMN_OPTIONS
             for given in [getattr(self, name)]
         }
@@ -166,10 +178,15 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     several = {"methods", "keep", "drop", "entity", "windows"}
     if isinstance(options.get("methods"), str):
         options = {**options, "methods": [name.strip() for name in options["methods"].split(",") if name.strip()]}
+    for name in several:
+        if isinstance(options.get(name), str):
+            raise AuditError(f"`{name}` is a list of names, such as [{options[name]!r}]; it was {options[name]!r}.")
     given: dict[str, Any] = {name: tuple(value or ()) if name in several else value for name, value in options.items()}
     if isinstance(given.get("gains"), Mapping):
         given["gains"] = dict(given["gains"])
     given["types"] = dict(given.get("types") or {})
+    if isinstance(given.get("positive"), bool | int | float | np.generic):
+        given["positive"] = str(given["positive"])
     if isinstance(given.get("explore"), str):
         given["explore"] = _share(given["explore"])
     return Settings(**given)
@@ -187,9 +204,10 @@ def _share(text: str) -> float:
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse options that contradict each other, each with a sentence."""
+    """Refuse options that are of a wrong type, out of their range or contradict each other, each with a sentence."""
     if settings.target is None:
         raise AuditError("Name the column of outcomes (`target`).")
+    _check_types(settings)
     if settings.objective not in OBJECTIVES:
         raise AuditError(f"`objective` is one of {', '.join(OBJECTIVES)}; it was {settings.objective!r}.")
     _check_columns(settings)
@@ -216,6 +234,23 @@ def check_settings(settings: Settings) -> None:
             "Rows of unknown outcome count as negative (`unlabelled`) only where others are named to be ranked: add "
             "the column and the value of these (`rank`)."
         )
+
+
+def _check_types(settings: Settings) -> None:
+    for what, (types, names) in _TYPES.items():
+        for name in names:
+            value = getattr(settings, name)
+            single = value if isinstance(value, tuple) else (value,)
+            wrong = [one for one in single if not (one is None or (isinstance(one, types) and _is_plain(one, types)))]
+            if wrong:
+                raise AuditError(f"`{name}` is {what}; it was {wrong[0]!r}.")
+    if not 0 <= settings.seed <= LARGEST_SEED:
+        raise AuditError(f"`seed` is a whole number from 0 to {LARGEST_SEED}; it was {settings.seed}.")
+
+
+def _is_plain(value: Any, types: tuple[type, ...]) -> bool:
+    """Return whether a value is what it should be: true and false are whole numbers to Python alone."""
+    return isinstance(value, bool) == (bool in types)
 
 
 def _check_columns(settings: Settings) -> None:

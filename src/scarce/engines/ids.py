@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from scarce._errors import TableError
+from scarce._files import temporary_folder
 
 from .fragments import Fragment, batches_of
 
@@ -28,16 +30,15 @@ class IdCheck:
     """A search for marks of 64 bits that occur twice; they wait on the disk, so that few are in memory."""
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory(prefix="scarce-ids-")
+        self._open = ExitStack()
+        folder = self._open.enter_context(temporary_folder(Path(tempfile.gettempdir()), "scarce-ids"))
         self._files: list[BinaryIO] = [
-            (Path(self._folder.name) / str(part)).open("w+b", buffering=1 << 16) for part in range(_PARTS)
+            self._open.enter_context((folder / str(part)).open("w+b", buffering=1 << 16)) for part in range(_PARTS)
         ]
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for file in self._files:
-            file.close()
-        self._folder.cleanup()
+        self._open.close()
 
     def add(self, ids: pa.Array) -> None:
         """Take the ids of some rows."""

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 import scarce
 from scarce._errors import AuditError, TableError
-from scarce._files import check_free, sha256
+from scarce._files import check_free, explained, put_in_place, sha256
 from scarce._typing import IntArray, Json, PathLike
 from scarce.tables.cells import as_text
 
@@ -31,6 +31,8 @@ from .scorer import BatchScorer
 __all__ = ["SUMMARY", "Job", "Part", "Ranking", "ranked", "score_fragment"]
 
 SUMMARY = "_score.json"
+# Below the folder of a run: what becomes the result. The rest is what only an unfinished run needs.
+_RESULT = "result"
 
 # Called with what is done, how much of it, and how much there is.
 Progress = Callable[[str, float, float], None]
@@ -160,16 +162,17 @@ def ranked(
     needed = [*scorer.columns(), *([] if where_empty is None else [where_empty])]
     work = None if destination is None else destination.with_name(f".{destination.name}.unfinished")
     job = Job(scorer, (), top, where_empty, None if work is None else str(work))
-    if hasattr(data, "__arrow_c_stream__"):
-        if work is not None:
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir(parents=True)
-        ranking = _of_stream(job, data, needed, keep, progress)
-    else:
-        ranking = _of_files(job, find_fragments(data, needed), needed, keep, over, progress)
-    yield replace(ranking, folder=work)
-    if work is not None and destination is not None:
-        _finish(work, destination, ranking, force=force)
+    with nullcontext() if destination is None else explained(destination):
+        if hasattr(data, "__arrow_c_stream__"):
+            if work is not None:
+                shutil.rmtree(work, ignore_errors=True)
+                (work / _RESULT).mkdir(parents=True)
+            ranking = _of_stream(job, data, needed, keep, progress)
+        else:
+            ranking = _of_files(job, find_fragments(data, needed), needed, keep, over, progress)
+        yield replace(ranking, folder=None if work is None else work / _RESULT)
+        if work is not None and destination is not None:
+            _finish(work, destination, ranking, force=force)
 
 
 def _of_files(
@@ -230,7 +233,7 @@ def _score(job: Job, number: int, name: str, batches: Iterator[pa.RecordBatch], 
     top = TopRows(job.top, job.scorer.id)
     rows = above = seen = 0
     writer: pa.parquet.ParquetWriter | None = None
-    path = None if job.folder is None else Path(job.folder) / f"part-{number:05}.parquet"
+    path = None if job.folder is None else _scores(job.folder, number)
     try:
         for batch in batches:
             places: IntArray = np.arange(seen, seen + batch.num_rows)
@@ -256,6 +259,10 @@ def _score(job: Job, number: int, name: str, batches: Iterator[pa.RecordBatch], 
         if writer is not None:
             writer.close()
     return Part(name, rows, above, top.table())
+
+
+def _scores(folder: str, number: int) -> Path:
+    return Path(folder) / _RESULT / f"part-{number:05}.parquet"
 
 
 def _is_empty(cells: pa.Array) -> np.ndarray:
@@ -318,7 +325,7 @@ def _finished(job: Job, fragments: list[Fragment]) -> dict[str, Part]:
     note = folder / "job.json"
     if not (note.exists() and note.read_text(encoding="utf-8") == about):
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        (folder / _RESULT).mkdir(parents=True)
         with _appearing(note) as file:
             file.write_text(about, encoding="utf-8")
         return {}
@@ -328,15 +335,16 @@ def _finished(job: Job, fragments: list[Fragment]) -> dict[str, Part]:
         if not place.with_suffix(".json").exists():
             continue
         state = json.loads(place.with_suffix(".json").read_text(encoding="utf-8"))
-        if state["fragment"] == asdict(fragment):
+        # A run that was killed after its result had its name leaves notes without scores.
+        if state["fragment"] == asdict(fragment) and (not state["rows"] or _scores(str(folder), number).exists()):
             top = None
             if place.with_suffix(".top").exists():
                 with pa.OSFile(str(place.with_suffix(".top")), "rb") as source:
                     top = pa.ipc.open_file(source).read_all()
             found[fragment.name] = Part(fragment.name, state["rows"], state["above"], top)
         else:
-            for suffix in (".json", ".top", ".parquet"):
-                place.with_suffix(suffix).unlink(missing_ok=True)
+            for file in (place.with_suffix(".json"), place.with_suffix(".top"), _scores(str(folder), number)):
+                file.unlink(missing_ok=True)
     return found
 
 
@@ -355,20 +363,16 @@ def _identity(job: Job) -> Json:
 
 
 def _finish(work: Path, destination: Path, ranking: Ranking, *, force: bool) -> None:
-    """Give the folder its name, without what only an unfinished run needs."""
-    for pattern in ("part-*.json", "part-*.top", "job.json"):
-        for file in work.glob(pattern):
-            file.unlink()
+    """Give the folder of results its name, and remove what only an unfinished run needs."""
     summary = {
         "rows": ranking.rows,
         "above_the_threshold": ranking.above,
         "files": [{"file": part.name, "rows": part.rows, "above_the_threshold": part.above} for part in ranking.parts],
     }
-    (work / SUMMARY).write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (work / _RESULT / SUMMARY).write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     check_free(destination, force=force, marker=SUMMARY)
-    if destination.is_dir():
-        shutil.rmtree(destination)
-    work.rename(destination)
+    put_in_place(work / _RESULT, destination)
+    shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager

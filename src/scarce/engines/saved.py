@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +18,12 @@ from scarce._typing import Cell, Json
 from scarce.tables import Column, EntityHistory, Reading, Usual, conform
 from scarce.tables.past import continued, load_history
 
+from .manifest import check_file, read_manifest
+
 __all__ = ["HISTORY", "MANIFEST", "REFERENCE", "TRAINING_ROWS", "SavedModel", "load_model", "row_marks"]
 
 MANIFEST = "manifest.json"
+MODEL = "model.skops"
 TRAINING_ROWS = "training-rows.npy"
 HISTORY = "history.npz"
 REFERENCE = "reference.parquet"
@@ -78,13 +80,23 @@ def row_marks(X: pd.DataFrame) -> NDArray[np.uint64]:
 
 
 def load_model(path: Path) -> SavedModel:
-    """Load a model and its manifest from an audit's folder or from the model file in it."""
-    model_file = path / "model.skops" if path.is_dir() else path
+    """Load a model and its manifest from an audit's folder or from the model file in it.
+
+    Every field of the manifest is checked, and every file that is read against its hash in there.
+    """
+    model_file = path / MODEL if path.is_dir() else path
     if not model_file.exists():
-        raise AuditError(
-            f"There is no model {model_file}; name the folder that scarce audit wrote, or its model.skops."
+        previous = path.with_name(f"{path.name}.previous")
+        left = (
+            f" A run that was to replace it was killed: run it again, or name {previous}." if previous.exists() else ""
         )
-    manifest = _read_manifest(model_file.with_name(MANIFEST))
+        raise AuditError(
+            f"There is no model {model_file}; name the folder that scarce audit wrote, or its model.skops.{left}"
+        )
+    folder = model_file.parent
+    manifest = read_manifest(folder / MANIFEST)
+    for name in (MODEL, TRAINING_ROWS):
+        check_file(folder, name, manifest)
     try:
         foreign = sorted(set(skops.io.get_untrusted_types(file=model_file)) - set(scarce.trusted_types()))
     except Exception as error:  # skops has no error of its own for files that it did not write
@@ -95,30 +107,22 @@ def load_model(path: Path) -> SavedModel:
             "use a model from a source that you trust."
         )
     pipeline = skops.io.load(model_file, trusted=scarce.trusted_types())
+    if float(pipeline[-1].threshold_) != manifest["threshold"]:
+        raise AuditError(f"{folder / MANIFEST} has another threshold than the model beside it; run the audit again.")
     columns = [Column(c["name"], c["kind"]) for c in manifest["columns"]]
     readings = [Reading(**reading) for reading in manifest["readings"]]
-    usual = {c["name"]: _typed(c["usual"], c["kind"]) for c in manifest["columns"]}
-    marks = model_file.with_name(TRAINING_ROWS)
-    if not marks.exists():
-        raise AuditError(f"There is no {marks}; keep the files of an audit in the same folder.")
+    try:
+        usual = {c["name"]: _typed(c["usual"], c["kind"]) for c in manifest["columns"]}
+    except ValueError as error:
+        raise AuditError(
+            f"{folder / MANIFEST} is damaged or was changed: a usual value is no date; run the audit again."
+        ) from error
     history = None
     if any("made_from" in c for c in manifest["columns"]):
-        file = model_file.with_name(HISTORY)
-        if not file.exists():
-            raise AuditError(f"There is no {file}; keep the files of an audit in the same folder.")
-        history = load_history(file)
-    return SavedModel(pipeline, columns, readings, usual, np.load(marks, allow_pickle=False), manifest, history)
-
-
-def _read_manifest(file: Path) -> Json:
-    try:
-        manifest: Json = json.loads(file.read_text(encoding="utf-8"))
-        manifest["columns"], manifest["readings"]
-    except FileNotFoundError as error:
-        raise AuditError(f"There is no {file}; keep the model and its manifest in the same folder.") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise AuditError(f"{file} is damaged; run the audit again.") from error
-    return manifest
+        check_file(folder, HISTORY, manifest)
+        history = load_history(folder / HISTORY)
+    marks = np.load(folder / TRAINING_ROWS, allow_pickle=False)
+    return SavedModel(pipeline, columns, readings, usual, marks, manifest, history)
 
 
 def _typed(plain: Json, kind: str) -> Usual:

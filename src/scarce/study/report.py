@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scarce._files import written_whole
 from scarce._typing import Cell, Json, Record
+from scarce.tables.writing import inert_cell
 
 from .spec import Study
 from .store import Store
@@ -173,7 +174,7 @@ def _cell_lines(study: Study, store: Store) -> Iterable[Sequence[Cell]]:
 
 def _csv(lines: Iterable[Sequence[Cell]]) -> str:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(lines)
+    csv.writer(stream, lineterminator="\n").writerows([inert_cell(cell) for cell in line] for line in lines)
     return stream.getvalue()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from scarce._errors import StudyError
+from scarce._files import explained
+from scarce._processes import is_alive, own_mark
 from scarce._typing import Json
 
 __all__ = ["Outcome", "Store", "Stored"]
@@ -98,14 +100,16 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._owner = f"{socket.gethostname()}/{os.getpid()}/{_born(os.getpid())}"
+        with explained(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._owner = own_mark()
         # joblib asks for the next cell from threads of its own.
         self._lock = RLock()
-        self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.executescript(_SCHEMA + _FOREVER)
+        with self._usable():
+            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA + _FOREVER)
 
     def __enter__(self) -> Store:
         return self
@@ -125,7 +129,7 @@ class Store:
             if self._db.execute("SELECT 1 FROM cells WHERE cell = ?", (cell,)).fetchone():
                 return False
             held = self._db.execute("SELECT owner FROM claims WHERE cell = ?", (cell,)).fetchone()
-            if held and _alive(held[0]):
+            if held and is_alive(held[0]):
                 return False
             self._db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?)", (cell, self._owner))
             return True
@@ -199,14 +203,28 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         # IMMEDIATE: another process that looks at the same time waits for what this one decides.
-        with self._lock:
+        with self._lock, self._usable():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                if self._db.in_transaction:  # SQLite has rolled back itself where the disk is full
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Name the file that cannot be used: the disk is full, a right is missing, it is no store."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError):
+                raise
+            raise StudyError(
+                f"The store {self.path} cannot be used ({error}); check the disk and the rights, or name another "
+                "folder (`out`)."
+            ) from error
 
 
 def _portions(cells: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -216,25 +234,3 @@ def _portions(cells: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, sort_keys=True, default=str)
-
-
-def _born(process: int) -> str:
-    """Return when a process began, where the system knows it, since numbers of processes are given anew."""
-    try:
-        # The name in parentheses may hold blanks; the start is the 20th field after it.
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
-
-
-def _alive(owner: str) -> bool:
-    host, process, born = owner.rsplit("/", 2)
-    if host != socket.gethostname():
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return _born(int(process)) == born

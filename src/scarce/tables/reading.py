@@ -105,6 +105,8 @@ def _checked(path: str | os.PathLike[str]) -> Path:
         raise TableError(f"There is no file {path}; check the path{_near_file(path)}.")
     if path.is_dir():
         raise TableError(f"{path} is a folder; name the CSV, Parquet or Excel file in it.")
+    if not path.is_file():
+        raise TableError(f"{path} is a pipe or a device, which can be read only once; write the table to a file.")
     if not path.name.lower().endswith(CSV_SUFFIXES + PARQUET_SUFFIXES + EXCEL_SUFFIXES):
         raise TableError(
             f"{path} is neither CSV nor Parquet nor Excel by its name; save the table as .csv, .parquet or .xlsx and "

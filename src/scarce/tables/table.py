@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from scarce._errors import TableError
 from scarce._messages import listed
 
 from .faults import missing_columns, raise_faults
@@ -17,6 +19,9 @@ from .files import Raw, excel_column
 from .readings import Kind, Reading, Verdict, apply_reading, infer_reading
 
 __all__ = ["Table", "table_of"]
+
+# The first and the last date of which nanoseconds since 1970 are whole numbers of 64 bits, in microseconds.
+_FIRST, _LAST = (int(np.datetime64(day, "us").astype(np.int64)) for day in ("1678-01-01", "2261-12-31"))
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,10 @@ def _described(reading: Reading) -> str:
 
 def _of_pandas(values: pd.Series) -> pa.ChunkedArray:
     """Return a column of a frame; what pandas keeps as objects is typed by all of its cells."""
+    if values.dtype.kind == "c" or any(isinstance(cell, complex) for cell in _objects(values)):
+        raise TableError(
+            f"Column {str(values.name)!r} holds complex numbers; give their parts as two columns, or leave it out."
+        )
     if values.dtype != object:
         if isinstance(values.dtype, np.dtype) and values.dtype.kind == "M":
             values = values.astype("datetime64[us]")
@@ -121,6 +130,10 @@ def _of_pandas(values: pd.Series) -> pa.ChunkedArray:
         dates = pd.to_datetime(values, utc=True).dt.tz_localize(None).astype("datetime64[us]")
         return pa.chunked_array([pa.array(dates, from_pandas=True)])
     return excel_column([None if missing else cell for cell, missing in zip(values, values.isna(), strict=True)])
+
+
+def _objects(values: pd.Series) -> Iterable[Any]:
+    return values if values.dtype == object else ()
 
 
 def table_of(
@@ -152,6 +165,8 @@ def table_of(
         fault = verdict.fault
         if misfit is not None and not verdict.reading.lenient:
             fault = _misfit(verdict.reading, misfit)
+        elif verdict.reading.type == "timestamp":
+            fault = fault or _out_of_range(name, typed)
         if fault and name not in drop:
             faults.append(fault)
         columns.append(typed)
@@ -161,6 +176,20 @@ def table_of(
             remarks[name] = verdict.remark
     raise_faults(faults)
     return Table(pa.Table.from_arrays(columns, names), tuple(found), tuple(notes), remarks)
+
+
+def _out_of_range(name: str, dates: pa.ChunkedArray) -> str:
+    """Return a sentence on dates that cannot be counted in nanoseconds, as pandas and NumPy count them."""
+    ends = pc.min_max(dates)
+    first, last = (ends[end].value for end in ("min", "max"))
+    for wrong in (first, last):
+        if wrong is not None and not _FIRST <= wrong <= _LAST:
+            return (
+                f"Column {name!r} holds dates before 1678 or after 2261, such as "
+                f"{np.datetime64(wrong, 'us').astype('datetime64[D]')}; correct them or leave these cells empty, or "
+                "leave the column out (`drop`)."
+            )
+    return ""
 
 
 def _misfit(reading: Reading, cell: str) -> str:

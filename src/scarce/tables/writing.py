@@ -11,10 +11,10 @@ from scarce._typing import Cell
 
 from .types import cell_text
 
-__all__ = ["write_csv", "write_excel", "write_parquet"]
+__all__ = ["inert_cell", "write_csv", "write_excel", "write_parquet"]
 
-# A spreadsheet takes a cell that begins with one of these for a formula, and runs it.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes a cell that begins with one of these for a formula, and runs it; some take the wide forms too.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d+)*|\d*\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -39,12 +39,16 @@ def write_parquet(frame: pd.DataFrame, file: Path) -> None:
 
 
 def _inert(frame: pd.DataFrame) -> pd.DataFrame:
-    safe = frame.map(_inert_cell)
-    safe.columns = [_inert_cell(name) for name in frame.columns]
+    safe = frame.copy(deep=False)
+    for place, kind in enumerate(frame.dtypes):
+        if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind)):
+            safe.isetitem(place, frame.iloc[:, place].map(inert_cell))
+    safe.columns = [inert_cell(name) for name in frame.columns]
     return safe
 
 
-def _inert_cell(cell: Cell) -> Cell:
+def inert_cell(cell: Cell) -> Cell:
+    """Return a cell that no spreadsheet runs: an apostrophe stands before a text that looks like a formula."""
     if not isinstance(cell, str):
         return cell
     runs = cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell)
