@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from proofs import audit, desk, gamma, monitor, scale, two_gammas
+from proofs import audit, desk, gamma, kills, monitor, scale, two_gammas
 from proofs.cases import MissingSets, Proof
 from proofs.page import FOLDER, table, written_by
 
 PROOFS: dict[str, Callable[[], Proof]] = {
     "desk": desk.prove,
     "gamma": gamma.prove,
+    "kills": kills.prove,
     "monitor": monitor.prove,
     "two-gammas": two_gammas.prove,
     **{f"scale-{part}": prove for part, prove in scale.PARTS.items()},
