@@ -322,7 +322,7 @@ def prove(kills: int = KILLS, trials: tuple[type[Trial], ...] = TRIALS) -> Proof
     return Proof(
         "Killed runs",
         f"Each command is run again and again on a small table and killed with SIGKILL, {kills} times, at a moment "
-        "drawn from the time that a whole run takes. After each kill: what is there is whole, the old or the new; nothing "
+        "drawn from the time that a whole run takes. After each kill: what is there is whole; nothing "
         "that was finished is lost; the next run goes on, and what it gives is that of a run that was never killed. "
         "An audit replaces one of another seed by force; a review is a person who decides case after case. Bar: no "
         "fault. `SCARCE_KILLS` sets another number of kills.",

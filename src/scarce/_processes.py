@@ -1,4 +1,4 @@
-"""Marks of processes, by which what a killed one left is told from what a living one uses."""
+"""Marks of processes, which tell what a killed one left from what a living one uses."""
 
 from __future__ import annotations
 
