@@ -13,11 +13,13 @@
 #   make fuzz SECONDS=600   search for inputs that break an estimator or the audit, and count them by kind
 #   make test-lowest   the common tests with the lowest declared version of each dependency
 #   make lint    the first three of make test
-#   make docs    the documentation as HTML, in docs/_build
+#   make docs    the documentation as HTML, in docs/_build, with the gallery; links, searches and widths are checked
+#   make dist    wheel and sdist, each installed into an empty environment, where scarce audit is run
 #   make clean   remove all that make made, .venv included
 
 .PHONY: audit desk test screenshots bench bench-growth first-fit prove-audit prove-desk prove-gamma prove-two-gammas prove-scale prove-scale-score
-.PHONY: prove-kill prove-monitor prove-scale-killed prove-scale-dask prove-scale-spark prove-scale-companies prove-scale-gamma fuzz test-lowest lint docs clean
+.PHONY: prove-kill prove-monitor prove-scale-killed prove-scale-dask prove-scale-spark prove-scale-companies prove-scale-gamma fuzz test-lowest lint docs dist
+.PHONY: clean
 .DEFAULT_GOAL := audit
 
 PYTHON := python3
@@ -114,12 +116,19 @@ lint: .venv/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: .venv/.installed-docs
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build
+# The first build runs the gallery, a few minutes; the next ones only what has changed.
+docs: .venv/.installed-docs .venv/.browser
+	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build
+	$(BIN)/python docs/check_site.py docs/_build
 	@echo "The documentation is docs/_build/index.html."
 
+dist: .venv/.installed
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m tests.dist dist
+
 clean:
-	rm -rf .venv .venv-lowest audit-out desk-out docs/_build docs/generated build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-lowest audit-out desk-out docs/_build docs/generated docs/auto_examples docs/sg_execution_times.rst build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks proofs examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.installed: pyproject.toml

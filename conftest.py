@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from doctest import ELLIPSIS
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +22,25 @@ class Docstrings(PythonDocStringDocument):
         Document.__init__(self, text, path)
 
 
+def enter_folder(namespace: dict[str, Any]) -> None:
+    """Give the examples of a page a folder of their own, where they may write files."""
+    namespace["_folder"], namespace["_before"] = tempfile.TemporaryDirectory(), Path.cwd()
+    os.chdir(namespace["_folder"].name)
+
+
+def leave_folder(namespace: dict[str, Any]) -> None:
+    """Go back, and remove the files."""
+    os.chdir(namespace["_before"])
+    namespace["_folder"].cleanup()
+
+
 pytest_collect_file = (
-    Sybil([PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)], patterns=["README.md", "docs/*.md"])
+    Sybil(
+        [PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)],
+        patterns=["README.md", "docs/*.md"],
+        setup=enter_folder,
+        teardown=leave_folder,
+    )
     + Sybil(
         [DocTestParser(optionflags=ELLIPSIS)],
         patterns=["src/scarce/**/*.py"],

@@ -10,11 +10,21 @@ author = "The scarce developers"
 copyright = "2026, The scarce developers"  # the name that Sphinx reads
 version = release = scarce.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py", "auto_examples/**.zip"]
 templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["scarce.css"]
 html_theme = "furo"
 html_title = f"scarce {version}"
+html_copy_source = False
+default_role = "code"  # `name` in a docstring or an example
 
 myst_heading_anchors = 3
 autosummary_generate = True
@@ -26,6 +36,21 @@ autodoc_typehints = "none"  # the docstrings say it, in words
 napoleon_google_docstring = False
 napoleon_use_ivar = False  # else threshold_ would lose its underscore
 napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/gallery"],
+    "gallery_dirs": ["auto_examples"],
+    "backreferences_dir": "auto_examples/uses",
+    "doc_module": ("scarce",),
+    "subsection_order": ["../examples/gallery/tasks", "../examples/gallery/methods"],
+    "within_subsection_order": "FileNameSortKey",
+    "plot_gallery": True,
+    "abort_on_example_error": False,  # all failures are shown, and each is an error
+    "download_all_examples": False,
+    "show_memory": False,
+    "remove_config_comments": True,
+    "min_reported_time": 5,
+}
 
 
 def setup(app: Any) -> None:

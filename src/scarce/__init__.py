@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RareEventClassifier", "TunedThreshold", "__version__", "all_estimators", "trusted_types"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where the names stand. They and the rooms are imported when first used: scikit-learn and numba take a second.
 _MODULE_OF = {

@@ -72,6 +72,12 @@ class TunedThreshold(ClassifierWrapper):
     estimator_ : classifier
         The classifier, fitted on all rows.
 
+    See Also
+    --------
+    scarce.objectives : What makes one threshold better than another.
+    scarce.profit.BayesProfitClassifier : Any classifier with a threshold for each row, by its gains.
+    scarce.sampling.ResampledClassifier : Any classifier on resampled rows.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

@@ -66,6 +66,15 @@ calibration, pos_label
     ----------
     R. Viola, L. Gautheron, A. Habrard and M. Sebban, "MetaAP: a meta-tree-based ranking algorithm optimizing the
     average precision from imbalanced data", Pattern Recognition Letters 161 (2022).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.trees import MetaAP
+    >>> X, y = make_classification(300, weights=[0.9], flip_y=0.02, random_state=0)
+    >>> model = MetaAP(max_depth=2).fit(X, y)
+    >>> model.compactness_["rules"] <= model.compactness_["leaves"]
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

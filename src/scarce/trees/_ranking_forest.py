@@ -84,6 +84,15 @@ class RankingForest(TreeForest):
     References
     ----------
     S. Clémençon, M. Depecker and N. Vayatis, "Ranking forests", Journal of Machine Learning Research 14 (2013).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.trees import RankingForest
+    >>> X, y = make_classification(300, weights=[0.9], flip_y=0.02, random_state=0)
+    >>> model = RankingForest(10, random_state=0).fit(X, y)
+    >>> len(model.estimators_)
+    10
     """
 
     _tree_class = TreeRank

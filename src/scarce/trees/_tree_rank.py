@@ -45,6 +45,15 @@ calibration, pos_label
     References
     ----------
     S. Clémençon and N. Vayatis, "Tree-based ranking methods", IEEE Transactions on Information Theory 55 (2009).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from scarce.trees import TreeRank
+    >>> X, y = make_classification(300, weights=[0.9], flip_y=0.02, random_state=0)
+    >>> model = TreeRank(max_depth=2).fit(X, y)
+    >>> bool(model.score_samples(X)[y == 1].mean() > model.score_samples(X)[y == 0].mean())
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -11,9 +11,6 @@ pair that `ResampledGammaKNN` picks: it is the best of the whole plane, found wi
 is kept and that of synthetic rows grows: the bridges that SMOTE built from the crowds to stray rows give way.
 """
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.inspection import DecisionBoundaryDisplay
@@ -57,22 +54,14 @@ def draw_regions(ax: plt.Axes, gamma: tuple[float, float], X: np.ndarray, y: np.
     ax.set_title(f"γ = {gamma[0]:.2g} real, {gamma[1]:.2g} synthetic", fontsize=10)
 
 
-def main(out: Path) -> None:
-    """Draw the figure and write it."""
-    X, y = make_toy()
-    model = ResampledGammaKNN(random_state=0).fit(X, y)
+# %%
+# `GammaPlaneDisplay` draws the whole plane; scikit-learn's own display draws the regions.
+X, y = make_toy()
+model = ResampledGammaKNN(random_state=0).fit(X, y)
 
-    figure, axes = plt.subplot_mosaic("ppp;abc", figsize=(11, 8.4), layout="constrained", height_ratios=(1.7, 1))
-    GammaPlaneDisplay.from_training(model, X, y, ax=axes["p"])
-    for panel, synthetic in zip("abc", (0.5, 1.0, model.gamma_synthetic_), strict=True):
-        draw_regions(axes[panel], (model.gamma_real_, synthetic), X, y)
-    figure.legend(*axes["a"].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-
-    out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / "plot_gamma_plane.png", dpi=150)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Draw the plane of the two γ.")
-    parser.add_argument("--out", type=Path, default=Path(), help="the folder for the picture")
-    main(parser.parse_args().out)
+figure, axes = plt.subplot_mosaic("ppp;abc", figsize=(11, 8.4), layout="constrained", height_ratios=(1.7, 1))
+GammaPlaneDisplay.from_training(model, X, y, ax=axes["p"])
+for panel, synthetic in zip("abc", (0.5, 1.0, model.gamma_synthetic_), strict=True):
+    draw_regions(axes[panel], (model.gamma_real_, synthetic), X, y)
+figure.legend(*axes["a"].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+plt.show()

@@ -13,9 +13,6 @@ other classifier, here logistic regression, a bar is what the score loses when t
 such bars do not add up, and each starts from the same base.
 """
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -34,27 +31,19 @@ METHODS = {
 }
 
 
-def main(out: Path) -> None:
-    """Draw the figure and write it."""
-    tumours = load_breast_cancer(as_frame=True)
-    X = tumours.data[[f"mean {name}" for name in FEATURES]].set_axis(FEATURES, axis="columns")
-    X = ((X - X.mean()) / X.std()).round(2)
-    y = tumours.target_names[tumours.target]
-    rare = np.flatnonzero((y == "benign") | (np.arange(len(y)) % 8 == 0))
-    case = X.iloc[[2]]  # a malignant one, which is not among the training rows
+# %%
+# The case is a malignant tumour that is not among the training rows.
+tumours = load_breast_cancer(as_frame=True)
+X = tumours.data[[f"mean {name}" for name in FEATURES]].set_axis(FEATURES, axis="columns")
+X = ((X - X.mean()) / X.std()).round(2)
+y = tumours.target_names[tumours.target]
+rare = np.flatnonzero((y == "benign") | (np.arange(len(y)) % 8 == 0))
+case = X.iloc[[2]]  # a malignant one, which is not among the training rows
 
-    figure, axes = plt.subplots(3, 1, figsize=(7, 10), layout="constrained")
-    for ax, (name, method) in zip(axes, METHODS.items(), strict=True):
-        model = method.fit(X.iloc[rare], y[rare])
-        ExplanationDisplay.from_estimator(model, case, ax=ax)
-        ax.set_title(name, loc="left", pad=20)
-        print(model.explain(case), end="\n\n")
-
-    out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / "plot_explanation.png", dpi=150)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Explain one row by three methods.")
-    parser.add_argument("--out", type=Path, default=Path(), help="the folder for the picture")
-    main(parser.parse_args().out)
+figure, axes = plt.subplots(3, 1, figsize=(7, 10), layout="constrained")
+for ax, (name, method) in zip(axes, METHODS.items(), strict=True):
+    model = method.fit(X.iloc[rare], y[rare])
+    ExplanationDisplay.from_estimator(model, case, ax=ax)
+    ax.set_title(name, loc="left", pad=20)
+    print(model.explain(case), end="\n\n")
+plt.show()

@@ -11,9 +11,6 @@ Which γ is right? Every row's score is the γ at which it changes sides, so one
 γ at once. The last panel shows that curve, measured on each row by the others, and the γ that `GammaKNN` picks.
 """
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.inspection import DecisionBoundaryDisplay
@@ -53,32 +50,23 @@ def draw_regions(ax: plt.Axes, model: GammaKNN, X: np.ndarray, y: np.ndarray, ti
     ax.set(title=title, xticks=[], yticks=[], xlabel="", ylabel="", aspect="equal")
 
 
-def main(out: Path) -> None:
-    """Draw the figure and write it."""
-    X, y = make_toy()
-    tuned = GammaKNN(n_neighbors=1).fit(X, y)
-    gammas = {"a": 1.0, "b": tuned.gamma_, "c": 0.3, "d": 0.1}
-    models = {panel: GammaKNN(n_neighbors=1, gamma=gamma).fit(X, y) for panel, gamma in gammas.items()}
+# %%
+# One search gives each row the γ at which it would change sides, had it not been among the training rows.
+X, y = make_toy()
+tuned = GammaKNN(n_neighbors=1).fit(X, y)
+gammas = {"a": 1.0, "b": tuned.gamma_, "c": 0.3, "d": 0.1}
+models = {panel: GammaKNN(n_neighbors=1, gamma=gamma).fit(X, y) for panel, gamma in gammas.items()}
 
-    figure, axes = plt.subplot_mosaic("abcd;pppp", figsize=(12, 6.4), layout="constrained", height_ratios=(1, 1.4))
-    for panel, model in models.items():
-        draw_regions(axes[panel], model, X, y, f"({panel}) γ = {model.gamma_:.2g}")
-    figure.legend(*axes["a"].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
+figure, axes = plt.subplot_mosaic("abcd;pppp", figsize=(12, 6.4), layout="constrained", height_ratios=(1, 1.4))
+for panel, model in models.items():
+    draw_regions(axes[panel], model, X, y, f"({panel}) γ = {model.gamma_:.2g}")
+figure.legend(*axes["a"].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
 
-    # One search gives each row the γ at which it would change sides, had it not been among the training rows.
-    names = {"a": "a, plain k-NN", "b": "b, the best", "c": "c", "d": "d"}
-    GammaPathDisplay.from_scores(
-        tuned.honest_scores(X, y),
-        y,
-        thresholds={names[panel]: model.threshold_ for panel, model in models.items()},
-        ax=axes["p"],
-    )
-
-    out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / "plot_gamma_regions.png", dpi=150)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Draw the regions of γk-NN for several γ.")
-    parser.add_argument("--out", type=Path, default=Path(), help="the folder for the picture")
-    main(parser.parse_args().out)
+names = {"a": "a, plain k-NN", "b": "b, the best", "c": "c", "d": "d"}
+GammaPathDisplay.from_scores(
+    tuned.honest_scores(X, y),
+    y,
+    thresholds={names[panel]: model.threshold_ for panel, model in models.items()},
+    ax=axes["p"],
+)
+plt.show()

@@ -14,9 +14,6 @@ good.
 The data are the breast tumours that come with scikit-learn, with 20 of the malignant ones left among the 357 benign.
 """
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -47,26 +44,18 @@ def make_rare(n_positive: int = 20) -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(X[rows, :10]), benign[rows] == 0
 
 
-def main(out: Path) -> None:
-    """Draw the figure and write it."""
-    X, y = make_rare()
-    scores = GammaKNN().honest_scores(X, y)
+# %%
+# One neighbour search gives honest scores, and every objective is a threshold on them.
+X, y = make_rare()
+scores = GammaKNN().honest_scores(X, y)
 
-    figure, ax = plt.subplots(figsize=(6.5, 6.5), layout="constrained")
-    PrecisionRecallDisplay.from_predictions(y, scores, name="γk-NN, honest scores", ax=ax)
-    for name, (objective, marker, color) in OBJECTIVES.items():
-        best = objective.best_threshold(scores, y)
-        called = best.tp + best.fp
-        label = f"{name}: check {called:.0f}, find {best.tp:.0f} of {y.sum()}"
-        ax.plot(best.tp / y.sum(), best.tp / called, marker, color=color, markersize=9, label=label, clip_on=False)
-    ax.set(xlabel="Recall", ylabel="Precision")
-    ax.legend(loc="lower left")
-
-    out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / "plot_budget_and_objectives.png", dpi=150)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Mark five objectives on one precision-recall curve.")
-    parser.add_argument("--out", type=Path, default=Path(), help="the folder for the picture")
-    main(parser.parse_args().out)
+figure, ax = plt.subplots(figsize=(6.5, 6.5), layout="constrained")
+PrecisionRecallDisplay.from_predictions(y, scores, name="γk-NN, honest scores", ax=ax)
+for name, (objective, marker, color) in OBJECTIVES.items():
+    best = objective.best_threshold(scores, y)
+    called = best.tp + best.fp
+    label = f"{name}: check {called:.0f}, find {best.tp:.0f} of {y.sum()}"
+    ax.plot(best.tp / y.sum(), best.tp / called, marker, color=color, markersize=9, label=label, clip_on=False)
+ax.set(xlabel="Recall", ylabel="Precision")
+ax.legend(loc="lower left")
+plt.show()
