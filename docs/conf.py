@@ -56,14 +56,14 @@ sphinx_gallery_conf = {
 def setup(app: Any) -> None:
     """Leave out what adds nothing.
 
-    These are fields of tuples, what scikit-learn explains, and properties among the attributes of a docstring.
+    These are fields of tuples, what scikit-learn and river explain, and properties among the attributes of a docstring.
     """
 
     def skip(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool:
         return (
             skip
             or type(member).__name__ == "_tuplegetter"
-            or (getattr(member, "__module__", None) or "").startswith("sklearn.")
+            or (getattr(member, "__module__", None) or "").startswith(("sklearn.", "river."))
             or (name.startswith("set_") and name.endswith("_request"))
             or (isinstance(member, property) and is_among_attributes(name, member))
         )

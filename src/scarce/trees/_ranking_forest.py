@@ -91,8 +91,8 @@ class RankingForest(TreeForest):
     >>> from scarce.trees import RankingForest
     >>> X, y = make_classification(300, weights=[0.9], flip_y=0.02, random_state=0)
     >>> model = RankingForest(10, random_state=0).fit(X, y)
-    >>> len(model.estimators_)
-    10
+    >>> bool(model.score_samples(X)[y == 1].mean() > model.score_samples(X)[y == 0].mean())
+    True
     """
 
     _tree_class = TreeRank
