@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
 import scarce
+from scarce._files import sha256
 from scarce.audit import Audit, AuditError, audit, load_model, report_data, report_html, save, score_table
 from scarce.tables import TableError
 from tests.payments import make_table
@@ -205,6 +207,14 @@ def test_reasons_after_loading_are_those_before(of_new_rows: Audit, half_known: 
     assert (ranked["row"].head(30) + 700).tolist() == before["row"].tolist()
 
 
+def correct_hash(folder: Path) -> None:
+    """Write the hash of the model into the manifest beside it."""
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["files"]["model.skops"] = sha256(folder / "model.skops")
+    file.write_text(json.dumps(manifest))
+
+
 def test_models_and_tables_that_do_not_fit_are_refused(folder: Path, table: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(AuditError, match="lacks what the model learned from: add the column 'amount' and 'shop'"):
         score_table(folder, table.drop(columns=["shop", "amount"]))
@@ -218,15 +228,18 @@ def test_models_and_tables_that_do_not_fit_are_refused(folder: Path, table: pd.D
     with pytest.raises(AuditError, match=r"There is no .*manifest\.json; keep the model and its manifest"):
         load_model(foreign)
     (foreign / "manifest.json").write_text("[]")
-    with pytest.raises(AuditError, match="damaged; run the audit again"):
+    with pytest.raises(AuditError, match="it must be an object, and it is"):
         load_model(foreign)
-    (foreign / "manifest.json").write_text((folder / "manifest.json").read_text())
-    skops.io.dump(FunctionTransformer(make_table), foreign / "model.skops")
+    # Somebody who changes the model can change its hash too.
+    changed = Path(shutil.copytree(folder, tmp_path / "changed"))
+    skops.io.dump(FunctionTransformer(make_table), changed / "model.skops")
+    correct_hash(changed)
     with pytest.raises(AuditError, match=r"holds types that no audit writes \(tests\.payments\.make_table\)"):
-        load_model(foreign)
-    (foreign / "model.skops").write_text("not a model")
+        load_model(changed)
+    (changed / "model.skops").write_text("not a model")
+    correct_hash(changed)
     with pytest.raises(AuditError, match="is not a model that scarce audit wrote"):
-        load_model(foreign)
+        load_model(changed)
 
 
 def test_the_report_needs_nothing_but_itself(folder: Path) -> None:

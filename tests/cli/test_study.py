@@ -57,8 +57,8 @@ def test_run_then_show_then_page(call, tmp_path):
     code, out = call("list")
     assert code == 0
     assert "gamma/table2" in out
-    assert call("page", "map.md")[0] == 0
-    assert "gamma/table2" in (tmp_path / "map.md").read_text()
+    assert call("page", "results")[0] == 0
+    assert "gamma/table2" in (tmp_path / "results" / "gamma.md").read_text()
 
 
 def test_compare_on_a_table_of_ones_own(call, tmp_path):

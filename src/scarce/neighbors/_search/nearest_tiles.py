@@ -24,6 +24,8 @@ _CHUNK = 65_536
 # Up to so many rows and pairs are measured by NumPy, which has nothing to compile: the first fit on a small table
 # after installation would wait seconds for the loops, to save milliseconds.
 _FEW_ROWS, _FEW_PAIRS = 1_024, 2**19
+# Pairs that NumPy measures at once, which stay in the cache.
+_PAIRS_AT_ONCE = 2**15
 # Rows whose median is the centre.
 _SAMPLE = 1023
 # The difference of two numbers up to here is finite, and so is a distance in a few thousand features.
@@ -93,20 +95,22 @@ class NearestTiles:
 
 def _nearest_of_few(X: FloatArray, tiles: Tiles, k: int, skip: IntArray) -> tuple[FloatArray, IntArray]:
     """Measure all pairs, with the same sums in the same order as the loops: the same bits."""
-    extent = np.maximum(tiles.largest, np.abs(X - tiles.centre).max(axis=1, initial=0))
-    exponent = np.clip(np.frexp(extent)[1], -1000, 1000)
-    power = np.where((extent > SMALL) & (extent < LARGE), 1.0, np.ldexp(1.0, -exponent))[:, None]
-    squared = np.zeros((len(X), len(tiles.rows)))
-    with np.errstate(over="ignore"):
-        for asked, held in zip(X.T, tiles.rows.T, strict=True):
-            difference = (asked[:, None] - held.astype(np.float64)) * power
-            squared += difference * difference
-    left_out = np.flatnonzero(skip >= 0)
-    squared[left_out, skip[left_out]] = np.inf
-    found = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    rows = tiles.rows.T.astype(np.float64)
     distance, position = np.full((len(X), k), np.inf), np.full((len(X), k), -1, dtype=np.intp)
-    distance[:, : found.shape[1]] = np.sqrt(np.take_along_axis(squared, found, axis=1)) / power
-    position[:, : found.shape[1]] = found
+    for part in gen_batches(len(X), max(1, _PAIRS_AT_ONCE // max(1, len(tiles.rows)))):
+        extent = np.maximum(tiles.largest, np.abs(X[part] - tiles.centre).max(axis=1, initial=0))
+        exponent = np.clip(np.frexp(extent)[1], -1000, 1000)
+        power = np.where((extent > SMALL) & (extent < LARGE), 1.0, np.ldexp(1.0, -exponent))[:, None]
+        squared = np.zeros((len(extent), len(tiles.rows)))
+        with np.errstate(over="ignore"):
+            for asked, held in zip(X[part].T, rows, strict=True):
+                difference = (asked[:, None] - held) * power
+                squared += difference * difference
+        left_out = np.flatnonzero(skip[part] >= 0)
+        squared[left_out, skip[part][left_out]] = np.inf
+        found = np.argsort(squared, axis=1, kind="stable")[:, :k]
+        distance[part, : found.shape[1]] = np.sqrt(np.take_along_axis(squared, found, axis=1)) / power
+        position[part, : found.shape[1]] = found
     position[np.isinf(distance)] = -1
     return distance, position
 
