@@ -15,37 +15,35 @@ from proofs.cases import MissingSets, Proof
 from proofs.page import FOLDER, table, written_by
 
 PROOFS: dict[str, Callable[[], Proof]] = {
-    "desk": desk.prove,
     "gamma": gamma.prove,
     "kills": kills.prove,
     "monitor": monitor.prove,
     "two-gammas": two_gammas.prove,
     **{f"scale-{part}": prove for part, prove in scale.PARTS.items()},
 }
+IN_PARTS = {"audit": audit.PROOF, "desk": desk.PROOF}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m proofs", description=__doc__)
-    parser.add_argument("name", choices=[*PROOFS, "audit"])
+    parser.add_argument("name", choices=[*PROOFS, *IN_PARTS])
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the table is written")
-    parts = [*audit.PARTS, *desk.PARTS]
-    parser.add_argument("--part", choices=parts, help="one part of audit or desk alone; that of desk is not written")
+    parser.add_argument("--part", help=f"one part alone of {' or '.join(IN_PARTS)}")
     options = parser.parse_args(arguments)
-    known = {"audit": audit.PARTS, "desk": desk.PARTS}.get(options.name, ())
-    if options.part and options.part not in known:
+    whole = IN_PARTS.get(options.name)
+    if options.part and (whole is None or options.part not in whole.parts):
         parser.error(f"{options.name} has no part {options.part}")
-    if options.name == "audit":
-        return audit.run([options.part] if options.part else list(audit.PARTS), options.folder)
+    if whole is not None:
+        return whole.run([options.part] if options.part else list(whole.parts), options.folder)
     try:
-        proof = desk.prove([options.part]) if options.part else PROOFS[options.name]()
+        proof = PROOFS[options.name]()
     except MissingSets as error:
         print(error, file=sys.stderr)
         return 2
     for line in proof.lines():
         print("  ".join(line))
     print(proof.counts)
-    if not options.part:
-        (options.folder / f"{options.name}.md").write_text(_markdown(options.name, proof), encoding="utf-8")
+    (options.folder / f"{options.name}.md").write_text(_markdown(options.name, proof), encoding="utf-8")
     return int(proof.missed > 0)
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from proofs import costs, rivals
-from proofs.cases import Case, MissingSets, Proof
-from proofs.page import table, written_by
+from proofs.cases import Case, Proof
+from proofs.parts import Parts
 from proofs.replays import prove_coverage, prove_simulated
 from scarce.audit import audit
 from scarce.datasets import make_transactions
-
-PAGE = "audit.md"
-HEAD = "# The audit\n\nEach part is run by `make prove-audit`, or alone by `python -m proofs audit --part NAME`.\n"
 
 
 def prove_same(rows: int = 2_000, methods: Sequence[str] = ()) -> Proof:
@@ -57,30 +51,4 @@ PARTS: dict[str, Callable[[], Proof]] = {
     "same": prove_same,
 }
 
-
-def run(names: Sequence[str], folder: Path, parts: dict[str, Callable[[], Proof]] = PARTS) -> int:
-    """Run some parts, write the section of each, and return 1 if a bar was missed, or 2 if data were."""
-    codes = [0]
-    for name in names:
-        try:
-            proof = parts[name]()
-        except MissingSets as error:
-            print(error, file=sys.stderr)
-            codes.append(2)
-            continue
-        for line in proof.lines():
-            print("  ".join(line))
-        print(f"{name}: {proof.counts}", flush=True)
-        write_section(folder / PAGE, name, proof, list(parts))
-        codes.append(int(proof.missed > 0))
-    return max(codes)
-
-
-def write_section(page: Path, name: str, proof: Proof, order: Sequence[str]) -> None:
-    """Replace the section of one part, and leave the others as they are."""
-    text = page.read_text(encoding="utf-8") if page.exists() else ""
-    found = dict(re.findall(r"^<!-- (\w+) -->\n(.*?)(?=^<!-- |\Z)", text, flags=re.MULTILINE | re.DOTALL))
-    where = f"{written_by(f'prove-audit (--part {name})')}. {proof.counts}"
-    found[name] = f"## {proof.title}\n\n{proof.statement}\n\n{where}\n\n{table(proof.columns, proof.lines())}"
-    sections = [f"<!-- {part} -->\n{found[part].rstrip()}\n" for part in order if part in found]
-    page.write_text("\n".join([HEAD, *sections]), encoding="utf-8")
+PROOF = Parts("audit", "The audit", PARTS)

@@ -12,9 +12,10 @@ import pytest
 from proofs import audit as proof_of_audit
 from proofs import costs, replays, rivals
 from proofs.__main__ import main
-from proofs.audit import PARTS, prove_same, run
+from proofs.audit import PARTS, prove_same
 from proofs.cases import Case, MissingSets, Proof
 from proofs.page import FOLDER
+from proofs.parts import Parts
 from proofs.replays import Replay, Source, Store, Window
 from scarce.audit import audit
 from tests.payments import make_table
@@ -134,13 +135,14 @@ def test_a_part_replaces_its_own_section(tmp_path, capsys):
         raise MissingSets("no loans")
 
     parts = {"one": lambda: proof(True), "two": lambda: proof(False), "three": absent}
-    assert run(["two"], tmp_path, parts) == 1
-    assert run(["one"], tmp_path, parts) == 0
+    whole = Parts("audit", "The audit", parts)
+    assert whole.run(["two"], tmp_path) == 1
+    assert whole.run(["one"], tmp_path) == 0
     page = (tmp_path / "audit.md").read_text()
     assert page.index("<!-- one -->") < page.index("<!-- two -->")
     assert page.count("## A title") == 2
     parts["two"] = lambda: proof(True)
-    assert run(["two", "three"], tmp_path, parts) == 2
+    assert whole.run(["two", "three"], tmp_path) == 2
     assert "MISSED" not in (tmp_path / "audit.md").read_text()
     assert "no loans" in capsys.readouterr().err
 
@@ -152,9 +154,10 @@ def test_parts_are_chosen_on_the_command_line(monkeypatch, tmp_path):
     assert called == ["same"]
 
 
-def test_the_page_counts_what_its_tables_show():
-    assert "\nprove-audit: " in (FOLDER.parents[1] / "Makefile").read_text()
-    page = FOLDER / "audit.md"
+@pytest.mark.parametrize("name", ["audit", "desk"])
+def test_the_page_counts_what_its_tables_show(name):
+    assert f"\nprove-{name}: " in (FOLDER.parents[1] / "Makefile").read_text()
+    page = FOLDER / f"{name}.md"
     if not page.exists():
         pytest.skip("no part was run in full yet")
     sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)[1:]

@@ -23,7 +23,10 @@ MOST_OLD = 5_000
 
 
 class Renewed(BaseEstimator):
-    """A classifier in use for weeks; the first column of X is the day of each row.
+    """A classifier in use for weeks.
+
+    The first column of X is the day of each row. The next ones may be codes of what rows share, such as a customer;
+    they are not learned from.
 
     Parameters
     ----------
@@ -33,9 +36,11 @@ class Renewed(BaseEstimator):
         When it learns again from all rows whose outcome is known: never, every four weeks, every week, or when the
         monitor's advice on the rows since the last time is to renew.
     share : float
-        The share of the rows of each week that can be checked.
+        The share of the rows of each day that can be checked.
     delay : int
         The days after which an outcome is known.
+    entities : int
+        The number of columns of codes.
     random_state : int, optional
         Seed of the sample of negatives.
     """
@@ -46,12 +51,14 @@ class Renewed(BaseEstimator):
         when: Literal["never", "month", "week", "monitor"] = "never",
         share: float = 0.01,
         delay: int = 7,
+        entities: int = 0,
         random_state: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.when = when
         self.share = share
         self.delay = delay
+        self.entities = entities
         self.random_state = random_state
 
     def fit(self, X: FloatArray, y: IntArray) -> Renewed:
@@ -67,7 +74,7 @@ class Renewed(BaseEstimator):
         Returns
         -------
         checked, by_first : ndarray
-            1 for the rows within the budget of their week, with renewals and without any.
+            1 for the rows within the budget of their day, with renewals and without any.
         """
         everything, truth = np.concatenate([self.X_, X]), np.concatenate([self.y_, y])
         day = X[:, 0]
@@ -82,14 +89,31 @@ class Renewed(BaseEstimator):
             if number and self._is_time(number, everything, truth, known, learned_until, model):
                 model, learned_until = self._learn(everything[known], truth[known]), now - self.delay
                 self.renewed_.append(number)
-            rows = np.flatnonzero(week == number)
-            for flags, used in ((checked, model), (by_first, self.first_)):
-                flags[_first_rows(used, X[rows], rows, self.share)] = 1
+            for today in np.unique(np.floor(day[week == number])):
+                rows = np.flatnonzero(np.floor(day) == today)
+                budget = round(self.share * len(rows))
+                chosen = rows[_best(self._scores(model, X[rows], today))[:budget]]
+                checked[chosen] = 1
+                by_first[rows[_best(self._probability(self.first_, X[rows]))[:budget]]] = 1
+                self._decided(X[chosen], y[chosen], today)
         return checked, by_first
+
+    def _scores(self, model: Estimator, X: FloatArray, today: float) -> FloatArray:
+        """Return what the rows of a day are ordered by."""
+        return self._probability(model, X)
+
+    def _decided(self, X: FloatArray, y: IntArray, today: float) -> None:
+        """Take the verdicts about the rows that were checked on a day."""
+
+    def _features(self, X: FloatArray) -> FloatArray:
+        return X[:, 1 + self.entities :]
+
+    def _probability(self, model: Estimator, X: FloatArray) -> FloatArray:
+        return np.asarray(model.predict_proba(self._features(X))[:, 1])
 
     def _learn(self, X: FloatArray, y: IntArray) -> Estimator:
         rows, weight = self._sample(y, MOST_NEGATIVES)
-        return clone(self.estimator).fit(X[rows][:, 1:], y[rows], sample_weight=weight)
+        return clone(self.estimator).fit(self._features(X[rows]), y[rows], sample_weight=weight)
 
     def _sample(self, y: IntArray, most: int) -> tuple[IntArray, FloatArray]:
         rng = np.random.default_rng(self.random_state)
@@ -118,15 +142,13 @@ class Renewed(BaseEstimator):
 
     def _known(self, X: FloatArray, y: IntArray, model: Estimator) -> Known:
         rows, weight = self._sample(y, MOST_OLD)
-        chosen = X[rows][:, 1:]
-        probability = model.predict_proba(chosen)[:, 1] if len(rows) else np.empty(0)
-        return Known(pd.DataFrame(chosen), y[rows], weight, np.ones(len(rows)), probability)
+        probability = self._probability(model, X[rows]) if len(rows) else np.empty(0)
+        return Known(pd.DataFrame(self._features(X[rows])), y[rows], weight, np.ones(len(rows)), probability)
 
     def _recipe(self, rows: Known) -> Score:
         fitted = clone(self.estimator).fit(rows.X.to_numpy(), rows.y, sample_weight=rows.weight)
         return lambda X: fitted.predict_proba(X.to_numpy())[:, 1]
 
 
-def _first_rows(model: Estimator, X: FloatArray, rows: IntArray, share: float) -> IntArray:
-    order = np.argsort(-model.predict_proba(X[:, 1:])[:, 1], kind="stable")
-    return rows[order[: round(share * len(rows))]]
+def _best(score: FloatArray) -> IntArray:
+    return np.argsort(-score, kind="stable")

@@ -1,4 +1,7 @@
-"""Payments of months or weeks in a row, for models that are renewed; the first column is the day."""
+"""Payments of months or weeks in a row, for models that are renewed.
+
+The first column is the day, the next two are codes of the customer and of the place.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scarce._typing import IntArray
 from scarce.datasets import load, make_transactions
 
 __all__ = ["draw_handbook_weeks", "draw_months"]
@@ -22,7 +26,8 @@ def draw_months(
     y = frame["fraud"].to_numpy(np.int64)
     numbers = frame.drop(columns="fraud").select_dtypes("number")
     few = [name for name in ("region", "category", "payment_type", "bank") if name in frame]
-    X = np.column_stack([day, pd.concat([numbers, pd.get_dummies(frame[few])], axis=1).to_numpy(np.float64)])
+    features = pd.concat([numbers, pd.get_dummies(frame[few])], axis=1).to_numpy(np.float64)
+    X = np.column_stack([day, _codes(frame["customer_id"]), _codes(frame["shop"]), features])
     first = day < before
     return X[first], y[first], X[~first], y[~first]
 
@@ -36,7 +41,12 @@ def draw_handbook_weeks(seed: int, *, before: int = 42, share: float = 0.5, **_:
     rows = np.flatnonzero(mine[code])
     rows = rows[np.argsort(moment[rows], kind="stable")]
     day = moment[rows] - moment.min()
-    X = np.column_stack([day, np.asarray(bunch.data, dtype=np.float64)[rows]])
+    place = _codes(bunch.frame["TERMINAL_ID"].to_numpy()[rows])
+    X = np.column_stack([day, code[rows], place, np.asarray(bunch.data, dtype=np.float64)[rows]])
     y = np.asarray(bunch.target, dtype=np.int64)[rows]
     first = day < before
     return X[first], y[first], X[~first], y[~first]
+
+
+def _codes(values: Any) -> IntArray:
+    return np.unique(np.asarray(values).astype(str), return_inverse=True)[1]
