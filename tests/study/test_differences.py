@@ -112,10 +112,10 @@ def test_a_study_of_groups_from_run_to_report(tmp_path):
     ("low", "high", "margin", "verdict"),
     [
         (-0.005, 0.01, 0.005, "confirmed"),
-        (-0.006, 0.01, 0.005, "agrees"),
-        (-0.03, 0.01, 0.005, "disagrees"),
+        (-0.006, 0.01, 0.005, "inconclusive"),
+        (-0.03, 0.01, 0.005, "inconclusive"),
         (-0.03, -0.006, 0.005, "refuted"),
-        (0.0, 0.01, None, "agrees"),
+        (0.0, 0.01, None, "inconclusive"),
         (0.001, 0.01, None, "confirmed"),
         (-0.02, -0.001, None, "refuted"),
     ],
@@ -124,7 +124,24 @@ def test_a_margin_is_judged_by_the_interval(low, high, margin, verdict):
     row = {"place": "g", "against": "b", "ours": 0.5, "theirs": 0.5, "sets": 2, "of": 2, "drawn": "x"}
     row |= {"difference": (low + high) / 2, "low": low, "high": high}
     claim = {"group": "g", "better": "a", "worse": "b"} | ({} if margin is None else {"margin": margin})
-    assert judge_difference(claim, [row])["verdict"] == verdict
+    judged = judge_difference(claim, [row])
+    assert judged["verdict"] == verdict
+    assert judged["least"] == pytest.approx((high - low) / 2)
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict"),
+    [
+        ([0.71, 0.75], "confirmed"),
+        ([0.7, 0.75], "confirmed"),
+        ([0.69, 0.75], "inconclusive"),
+        ([0.6, 0.69], "refuted"),
+    ],
+)
+def test_a_level_is_judged_by_the_interval(level, verdict):
+    row = {"place": "g", "ours": sum(level) / 2, "sets": 2, "of": 2, "drawn": "x", "level": level}
+    assert judge_level({"group": "g", "at_least": 0.7}, [row])["verdict"] == verdict
+    assert judge_level({"group": "g", "at_least": 0.7}, [{**row, "level": None}])["verdict"] == "inconclusive"
 
 
 def test_what_was_not_run_is_not_judged():

@@ -16,8 +16,10 @@ from scarce.study.statistics import (
     compare_pairs,
     critical_difference,
     holm,
+    mean_interval,
     nemenyi,
     rank_methods,
+    splits_interval,
     wilcoxon_p,
     win_tie_loss,
 )
@@ -168,3 +170,41 @@ def test_intervals_hold_the_mean_and_shrink_with_more_values():
 def test_too_little_to_rank_is_an_error(values):
     with pytest.raises(ValueError, match="at least two methods on at least two sets"):
         rank_methods(values)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-6))
+def test_an_interval_over_sets_ends_where_the_t_test_turns(values):
+    found = mean_interval(values)
+    for end in (found.low, found.high):
+        assert stats.ttest_1samp(values, end).pvalue == pytest.approx(0.05, abs=1e-6)
+    assert splits_interval([values], [0.0]) == pytest.approx(found)
+
+
+def test_splits_that_share_training_rows_are_not_taken_for_independent():
+    """The mean accuracy of repeated splits of one table, against its accuracy on all rows of the world."""
+    rng = np.random.default_rng(0)
+    inside = {0.0: 0, 1 / 2: 0}
+    for _ in range(300):
+        # The figure of a split is that of the table, which all splits share, and a part of its own.
+        rho = 1 / 3  # what Nadeau and Bengio take for a third of the rows for testing
+        shared = rng.normal(0, np.sqrt(rho))
+        figures = shared + rng.normal(0, np.sqrt(1 - rho), 15)
+        for overlap in inside:
+            found = splits_interval([figures], [overlap])
+            inside[overlap] += found.low < 0 < found.high
+    assert inside[0.0] < 0.75 * 300
+    assert inside[1 / 2] > 0.93 * 300
+
+
+def test_the_interval_of_several_sets_is_that_of_their_mean():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(300):
+        # The splits of the second vary ten times as much, and there are fewer.
+        found = splits_interval([rng.normal(1, 0.1, 8), rng.normal(3, 1, 4)], [0.0, 0.0])
+        covered += found.low < 2 < found.high
+    assert 0.91 * 300 < covered < 0.99 * 300
+
+
+def test_splits_without_a_difference_have_no_width():
+    assert splits_interval([[0.0, 0.0], [0.0, 0.0]], [0.25, 0.25]) == (0.0, 0.0, 0.0)

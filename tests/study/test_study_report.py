@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scarce.study import Outcome, Store, load_study, run_study
+from scarce.study import Outcome, Store, list_studies, load_study, run_study
+from scarce.study.kept import NOT_SINCE, read_pages
 from scarce.study.page import write_pages
 from scarce.study.report import html, latex, write_report
 from scarce.study.spec import Study
@@ -165,8 +166,10 @@ def test_the_map_of_all_results_is_written_from_the_store(tmp_path):
     assert "scarce study run gamma/table2 --splits 2" in page
     assert "Reduced: 2 of 5 splits" in page
     assert "| [me2/table3.2](thesis.md#me2table32) | F1 of ME² and nine rivals | not run |" in overview
-    verdicts = re.findall(r"\| (confirmed|agrees|disagrees|refuted) \| [^|]+ \| [^|]* \|$", page, re.MULTILINE)
-    counted = [str(verdicts.count(each)) for each in ("confirmed", "agrees", "disagrees", "refuted")]
+    verdicts = re.findall(r"\| (confirmed|refuted|inconclusive) \|(?: [^|]* \|){4}$", page, re.MULTILINE)
+    # All figures are the same, so nothing differs.
+    assert set(verdicts) == {"inconclusive"}
+    counted = [str(verdicts.count(each)) for each in ("confirmed", "refuted", "inconclusive")]
     assert f"| [γk-NN](gamma.md) | Viola et al., ICTAI 2019 | 6 | 3 | {' | '.join(counted)} |" in overview
     # Three studies share cells with it. Every link leads to a heading of a page.
     for name, text in pages.items():
@@ -174,6 +177,97 @@ def test_the_map_of_all_results_is_written_from_the_store(tmp_path):
             titles = re.findall(r"^##+ (\S+)$", pages[to or name], re.MULTILINE)
             assert anchor in {re.sub(r"[^\w-]", "", title.lower()) for title in titles}, anchor
     assert "(#gamma-scaling)" in page
+
+
+def test_a_small_difference_is_inconclusive_and_the_smallest_detectable_one_is_given(tmp_path):
+    study = load_study("gamma/table2").reduce(splits=2)
+    study = replace(study, methods=tuple(method for method in study.methods if method.scaling == "min-max"))
+    noise = np.random.default_rng(0)
+    with Store(tmp_path / "s") as store:
+        fill(
+            store,
+            study,
+            lambda planned: {"f1": 0.5 + noise.normal(0, 0.05) + 0.001 * (planned.method.label == "γk-NN")},
+        )
+        data = tabulate(study, store)
+    page = html(data)
+    for claim in data["claims"]:
+        assert claim["verdict"] == "inconclusive"
+        assert claim["low"] < claim["difference"] < claim["high"]
+        assert claim["least"] == pytest.approx((claim["high"] - claim["low"]) / 2)
+        assert f"{claim['least']:.3f}" in page
+
+
+def test_one_split_of_few_sets_tells_nothing(reported):
+    data, _, store = reported
+    assert data["claims"][0]["low"] < data["claims"][0]["difference"] < data["claims"][0]["high"]
+    one = tabulate(load_study(str(store.path.parent / "small.toml")).reduce(splits=1), store)["claims"][0]
+    assert (one["verdict"], one["low"], one["detail"]) == (
+        "inconclusive",
+        None,
+        "over 2 splits of 2 sets, which has no interval",
+    )
+
+
+class TestEarlierPages:
+    """What is not in the store is kept from the pages that are there, and marked where the study was changed."""
+
+    @pytest.fixture
+    def pages(self, tmp_path):
+        study = load_study("gamma/table2").reduce(splits=2)
+        with Store(tmp_path / "full") as store:
+            fill(store, study, lambda planned: {"f1": 0.9 if planned.method.label == "γk-NN" else 0.5})
+            write_pages(store, tmp_path / "pages")
+        return tmp_path / "pages"
+
+    def write_without_results(self, pages, tmp_path):
+        with Store(tmp_path / "empty") as store:
+            write_pages(store, pages)
+        return (pages / "index.md").read_text(), (pages / "gamma.md").read_text()
+
+    def test_a_study_that_is_not_in_the_store_keeps_its_section(self, pages, tmp_path):
+        before = {file.name: file.read_text() for file in pages.glob("*.md")}
+        assert " confirmed |" in before["gamma.md"]
+        self.write_without_results(pages, tmp_path)
+        assert {file.name: file.read_text() for file in pages.glob("*.md")} == before
+
+    def test_a_study_that_was_changed_says_so_once(self, pages, tmp_path):
+        stamp = load_study("gamma/table2").stamp
+        page = (pages / "gamma.md").read_text()
+        (pages / "gamma.md").write_text(page.replace(stamp, "0123456789ab"))
+        for _ in range(2):
+            index, page = self.write_without_results(pages, tmp_path)
+            [section] = [part for part in page.split("\n## ") if part.startswith("gamma/table2")]
+            assert section.count(NOT_SINCE) == 1
+            line = next(line for line in index.split("\n") if line.startswith("| [gamma/table2]"))
+            assert line.count("not run since") == 1
+            # Verdicts on figures of another study count for nothing.
+            assert re.search(r"\[γk-NN\]\(gamma.md\) .* \| 0 \| 0 \| 0 \|$", index, re.MULTILINE)
+
+    def test_a_few_cells_do_not_replace_a_table(self, pages, tmp_path):
+        before = (pages / "gamma.md").read_text()
+        with Store(tmp_path / "part") as store:
+            part = load_study("gamma/table2").reduce(splits=1, sets=["wine"])
+            fill(store, part, lambda planned: {"f1": 0.1})
+            write_pages(store, pages)
+        assert (pages / "gamma.md").read_text() == before
+
+    def test_the_stamp_is_that_of_the_protocol(self):
+        study = load_study("gamma/table2")
+        assert study.stamp == study.reduce(splits=2).stamp
+        assert study.stamp != replace(study, protocol={**study.protocol, "test_size": 0.25}).stamp
+        assert study.stamp != replace(study, methods=study.methods[1:]).stamp
+
+
+def test_the_pages_of_the_documentation_are_those_of_the_studies_or_say_that_they_are_not():
+    folder = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
+    pages = read_pages(folder, list_studies())
+    assert len(pages) > 30
+    for name, kept in pages.items():
+        assert "<!-- cells " in kept.section, f"The page of {name} does not tell which cells it is of."
+        if kept.is_stale(load_study(name).stamp):
+            assert NOT_SINCE in kept.section, f"{name} was changed: write the pages anew (scarce study page)."
+            assert all("not run since" in line for line in kept.overview)
 
 
 def test_the_page_distinguishes_cells_that_failed_from_cells_that_were_not_run(tmp_path):

@@ -32,7 +32,7 @@ study_app = typer.Typer(
 WIDTH = 140
 # A live table with more columns than this would not fit on a screen.
 MOST_COLUMNS = 12
-VERDICTS = {"confirmed": "green", "agrees": "green", "refuted": "red", "disagrees": "red"}
+VERDICTS = {"confirmed": "green", "refuted": "red"}
 
 Out = Annotated[Path, typer.Option(help="Folder of the store and the reports.")]
 Names = Annotated[list[str], typer.Argument(help="Names that scarce study list gives, or a TOML file of your own.")]
@@ -174,7 +174,7 @@ def _report(study: Study, store: Store, out: Path) -> None:
 
 def print_study(data: Record, console: Console) -> None:
     """Print the summary of a study: a line for each method, the verdicts, and what was left out."""
-    from scarce.study.report import number, p_text, signed
+    from scarce.study.report import interval, number, p_text, signed
 
     console.print(f"{data['name']}: {data['title']}", style="bold", markup=False)
     console.print(f"{data['source']}; {data['cells']['done']:,} of {data['cells']['total']:,} cells", markup=False)
@@ -204,7 +204,11 @@ def print_study(data: Record, console: Console) -> None:
     for claim in data["claims"]:
         where = f" ({claim['scaling']})" if claim["scaling"] else ""
         style = VERDICTS.get(claim["verdict"], "yellow")
-        console.print(f"[{style}]{claim['verdict']:<10}[/] {escape(claim['text'])}{where}; {escape(claim['detail'])}")
+        ends = interval(claim["low"], claim["high"])
+        evidence = (
+            f"{signed(claim['difference'])}, 95 % interval {ends}, {claim['detail']}" if ends else claim["detail"]
+        )
+        console.print(f"[{style}]{claim['verdict']:<14}[/] {escape(claim['text'])}{where}; {escape(evidence)}")
     for erratum in data["errata"]:
         console.print(f"Erratum {erratum['id']}: {erratum['text']}", style="dim", markup=False)
     for place, message in list(data["failures"].items())[:5]:

@@ -25,9 +25,9 @@ from .simulated import draw_flow, draw_payments
 if TYPE_CHECKING:
     from scarce.tables import Column, Table
 
-__all__ = ["Rows", "describe_file", "rows_of"]
+__all__ = ["DRAWN", "Rows", "describe_file", "rows_of"]
 
-_DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {
+DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {
     "simulated-flow": draw_flow,
     "simulated-payments": draw_payments,
     "simulated-probabilities": draw_probabilities,
@@ -76,7 +76,7 @@ def _split(set_: Record, protocol: Record, split: int) -> Rows:
 
 def _unencoded(set_: Record, protocol: Record, split: int) -> Rows:
     name, kind = set_["name"], protocol["kind"]
-    if name in _DRAWN:
+    if name in DRAWN:
         return _drawn(json.dumps(set_, sort_keys=True), split)
     if kind == "keel":
         folds = _keel(name)
@@ -180,7 +180,7 @@ def _payments() -> tuple[Any, IntArray, IntArray]:
 @lru_cache(maxsize=2)
 def _drawn(described: str, split: int) -> Rows:
     set_ = json.loads(described)
-    return Rows(*_DRAWN[set_.pop("name")](split, **set_))
+    return Rows(*DRAWN[set_.pop("name")](split, **set_))
 
 
 @lru_cache(maxsize=4)

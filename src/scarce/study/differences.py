@@ -14,8 +14,10 @@ from .spec import Method, Study
 from .statistics import bootstrap_clusters, win_tie_loss
 from .store import Stored
 
-__all__ = ["differences_of", "judge_difference", "judge_level"]
+__all__ = ["OPEN", "differences_of", "judge_difference", "judge_level", "verdict_of"]
 
+# The judgement of a statement whose cells were not run.
+OPEN: Json = {"verdict": "not run", **dict.fromkeys(("difference", "low", "high", "least", "p")), "detail": ""}
 # The metrics that cells have resamples of.
 _METRICS = {"ranking": ("ap",), "replay": ("found", "money")}
 
@@ -33,7 +35,7 @@ def differences_of(study: Study, stored: Mapping[str, Stored]) -> list[Json]:
     -------
     list of dict
         "metric", "place", "sets", "against", the means "ours" and "theirs", their "difference", "low" and "high" (None
-        without an interval), "drawn" and the "record".
+        without an interval), the ends "level" of the interval of ours, "drawn" and the "record".
     """
     groups: dict[str, list[Record]] = {}
     for set_ in study.sets:
@@ -74,15 +76,17 @@ def _compare(
         return {}
     a, b = (_figures(metric, method, both, cells) for method in (ours, theirs))
     sources = [set_.get("source", set_["label"]) for set_ in both]
-    low = high = None
+    low = high = level = None
     drawn = ""
     if len(set(sources)) > 1:
         _, low, high = bootstrap_clusters(a - b, sources)
+        level = list(bootstrap_clusters(a, sources)[1:])
         drawn = f"{len(set(sources))} source tables"
     else:
         resampled = [_resamples(metric, method, both, cells) for method in (ours, theirs)]
         if all(len(values) for values in resampled):
             low, high = np.quantile(resampled[0] - resampled[1], [0.025, 0.975]).tolist()
+            level = np.quantile(resampled[0], [0.025, 0.975]).tolist()
             drawn = "customers" if "start" in both[0] else "days" if metric != "ap" else "test rows"
     return {
         "metric": metric,
@@ -95,6 +99,7 @@ def _compare(
         "difference": float((a - b).mean()),
         "low": low,
         "high": high,
+        "level": level,
         "drawn": drawn,
         "record": list(win_tie_loss(a, b)),
     }
@@ -134,15 +139,17 @@ def judge_difference(claim: Record, rows: Sequence[Record]) -> Json | None:
     if row is None and other is not None:
         row = other if other.get("gain") else _reversed(other)
     assert row is not None
-    bound = -claim.get("margin", 0.0)
+    judged = verdict_of(row["difference"], row["low"], row["high"], margin=claim.get("margin"))
+    return {**judged, "p": None, "detail": describe(row)}
+
+
+def verdict_of(difference: float, low: float, high: float, *, margin: float | None = None) -> Json:
+    """Return a verdict by the interval of a difference, and the smallest difference that could be detected."""
     # "Not worse by more than a margin" may lie on it; "better" must exceed 0.
-    holds = row["low"] >= bound if "margin" in claim else row["low"] > 0
-    verdict = (
-        ("confirmed" if holds else "refuted")
-        if holds or row["high"] < bound
-        else ("agrees" if row["difference"] > bound else "disagrees")
-    )
-    return {"verdict": verdict, "difference": row["difference"], "p": None, "detail": describe(row)}
+    bound = 0.0 if margin is None else -margin
+    holds = low > bound or (margin is not None and low == bound)
+    verdict = "confirmed" if holds else "refuted" if high < bound else "inconclusive"
+    return {"verdict": verdict, "difference": difference, "low": low, "high": high, "least": (high - low) / 2}
 
 
 def _reversed(row: Record) -> Json:
@@ -158,14 +165,14 @@ def judge_level(claim: Record, rows: Sequence[Record]) -> Json | None:
     row = next((r for r in rows if r["place"] == claim["group"]), None)
     if row is None or row["sets"] < row["of"]:
         return None
-    verdict = "confirmed" if row["ours"] >= claim["at_least"] else "refuted"
+    above = row["ours"] - claim["at_least"]
     detail = f"{row['ours']:.4f} on {row['sets']} sets, to reach {claim['at_least']:g}"
-    return {"verdict": verdict, "difference": row["ours"] - claim["at_least"], "p": None, "detail": detail}
+    if row["level"] is None:
+        return {**OPEN, "verdict": "inconclusive", "difference": above, "detail": f"{detail}; there is no interval"}
+    low, high = (end - claim["at_least"] for end in row["level"])
+    return {**verdict_of(above, low, high, margin=0.0), "p": None, "detail": f"{detail} ({row['drawn']} drawn)"}
 
 
 def describe(row: Record) -> str:
-    """Write a difference with its interval."""
-    return (
-        f"{row['ours']:.4f} and {row['theirs']:.4f} on {row['sets']} of {row['of']} sets, 95 % interval "
-        f"{row['low']:+.4f} to {row['high']:+.4f} ({row['drawn']} drawn)"
-    )
+    """Write what a difference was found on."""
+    return f"{row['ours']:.4f} and {row['theirs']:.4f} on {row['sets']} of {row['of']} sets ({row['drawn']} drawn)"

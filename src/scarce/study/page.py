@@ -10,10 +10,12 @@ from pathlib import Path
 from scarce._files import written_whole
 from scarce._typing import Record
 
-from .report import difference_place, differences_title, fine, number, p_text, signed
+from .kept import Kept, read_pages, stamp_line
+from .report import difference_place, differences_title, fine, interval, number, p_text, signed
 from .spec import Study, list_studies, load_study
 from .store import Store
 from .tabulation import tabulate
+from .verdicts import VERDICTS
 
 __all__ = ["write_pages"]
 
@@ -33,26 +35,68 @@ Every table and figure of the papers that can be computed, theirs beside ours, w
 [comparisons](comparisons.md) of our own. What does not hold as printed is in the [errata](../errata.md). These pages
 are written by `scarce study page docs/reproduction` from a store of results; each study names the command to repeat it.
 
-*p* is that of Wilcoxon's signed-rank test of our figures against the printed ones, over sets, where both are known for
-at least six; *apart* is by how much the two differ on a set, on average and whatever the sign. A statement
-is "confirmed" or "refuted" where the difference is significant at 5 %; it "agrees" or "disagrees" where only the sign
-of the difference is known. Columns that a paper does not have are marked †: general-purpose methods,
-shown in every comparison.
+Next to a printed figure, *difference* is ours less it, as a mean over sets, with its 95 % interval by Student's t;
+*p* is that of Wilcoxon's signed-rank test over sets; both need six sets whose figures are printed. *apart* is by how
+much the two differ on a set, on average and whatever the sign. Columns that a paper does not have are marked †:
+general-purpose methods, shown in every comparison.
+
+A statement of a paper is judged by the 95 % interval of the difference it is about: *confirmed* where the whole
+interval is on its side, *refuted* where the whole interval is on the other side, and *inconclusive* where it includes
+both. *Detectable* is half of the interval: the smallest difference that so many sets and splits can distinguish from
+none. The interval is one over sets, by Student's t; with fewer than six sets it is one over their splits, widened for
+the training rows that splits have in common (Nadeau and Bengio, Machine Learning 2003), and it holds for these sets
+alone. For mean ranks it is the critical difference of Bonferroni and Dunn to both sides. That two methods "do not
+differ" is never confirmed, since a difference that is not found may be there.
+
+*Not run since* marks figures of a study that was changed after they were computed.
 """
-_VERDICTS = ("confirmed", "agrees", "disagrees", "refuted")
 
 
 def write_pages(store: Store, folder: Path) -> None:
-    """Write a page for each paper, one for the comparisons without a paper, and an overview of all of them."""
+    """Write a page for each paper, one for the comparisons without a paper, and an overview of all of them.
+
+    Of a study that the store does not hold, the section of an earlier page in the folder is kept.
+    """
     studies = {name: load_study(name) for name in list_studies()}
-    data = {name: tabulate(_run_part(study, store), store) for name, study in studies.items()}
+    earlier = read_pages(folder, [*studies])
+    found = {
+        name: _Found(tabulate(_run_part(study, store), store), earlier.get(name)) for name, study in studies.items()
+    }
     pages = [*PAPERS, OWN]
-    of_page = {page: [found for found in data.values() if _page(found["name"]) == page] for page in pages}
-    files = {page: _lines_of_page(page, found) for page, found in of_page.items()}
+    of_page = {page: [one for name, one in found.items() if _page(name) == page] for page in pages}
+    files = {page: _lines_of_page(page, ones) for page, ones in of_page.items()}
     files["index"] = _overview(of_page)
     for name, lines in files.items():
         with written_whole(folder / f"{name}.md", force=True) as new:
             new.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+class _Found:
+    """A study's results: from the store, or from an earlier page where that has more."""
+
+    def __init__(self, data: Record, earlier: Kept | None) -> None:
+        self.data = data
+        nearly = data["cells"]["done"] >= NEARLY_ALL * data["cells"]["total"]
+        self.kept = None if _was_run(data) and (nearly or earlier is None) else earlier
+
+    @property
+    def was_run(self) -> bool:
+        """True if there are figures of the study as it is now."""
+        return _was_run(self.data) if self.kept is None else not self.kept.is_stale(self.data["stamp"])
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        if self.kept is not None:
+            return self.kept.verdicts(self.data["stamp"])
+        return Counter(claim["verdict"] for claim in self.data["claims"])
+
+    def section(self) -> list[str]:
+        return [*_section(self.data)] if self.kept is None else self.kept.lines(self.data["stamp"])
+
+    def summary(self) -> list[str]:
+        if self.kept is None or not self.kept.overview:
+            return [*_summary(self.data)]
+        return self.kept.overview_lines(self.data["stamp"])
 
 
 def _page(name: str) -> str:
@@ -60,27 +104,27 @@ def _page(name: str) -> str:
     return next((page for page, (_, _, families) in PAPERS.items() if family in families), OWN)
 
 
-def _overview(of_page: Mapping[str, Sequence[Record]]) -> list[str]:
-    lines = [_HEAD, _line("page", "paper", "studies", "run", *_VERDICTS), f"|{'---|' * 8}"]
+def _overview(of_page: Mapping[str, Sequence[_Found]]) -> list[str]:
+    lines = [_HEAD, _line("page", "paper", "studies", "run", *VERDICTS), f"|{'---|' * (4 + len(VERDICTS))}"]
     for page, found in of_page.items():
         title, paper = (*PAPERS[page][:2],) if page in PAPERS else ("Comparisons", "none")
-        verdicts = Counter(claim["verdict"] for study in found for claim in study["claims"])
-        figures = len(found), sum(map(_was_run, found)), *(verdicts[verdict] for verdict in _VERDICTS)
+        verdicts = sum((one.verdicts for one in found), Counter())
+        figures = len(found), sum(one.was_run for one in found), *(verdicts[verdict] for verdict in VERDICTS)
         lines.append(_line(f"[{title}]({page}.md)", paper, *map(str, figures)))
     lines += ["", "| study | what | cells | method | printed | ours | difference | p |", f"|{'---|' * 8}"]
-    lines += [line for found in of_page.values() for study in found for line in _summary(study)]
+    lines += [line for found in of_page.values() for one in found for line in one.summary()]
     return [*lines, "", "```{toctree}", ":hidden:", "", *of_page, "```"]
 
 
-def _lines_of_page(page: str, data: Sequence[Record]) -> list[str]:
+def _lines_of_page(page: str, found: Sequence[_Found]) -> list[str]:
     if page in PAPERS:
         title, paper, _ = PAPERS[page]
         lines = [f"# {title}: the figures of {paper}", "", "Theirs beside ours; [what the columns mean](index.md)."]
     else:
         lines = ["# Comparisons without a paper", "", "Figures of our own; [what the columns mean](index.md)."]
-    for found in data:
-        lines += ["", *_section(found)]
-    errata = {erratum["id"]: erratum["text"] for found in data for erratum in found["errata"]}
+    for one in found:
+        lines += ["", *one.section()]
+    errata = {erratum["id"]: erratum["text"] for one in found for erratum in one.data["errata"]}
     if errata:
         lines += ["", "## Errata", "", *(f"### {id_}\n\n{text}\n" for id_, text in sorted(errata.items()))]
     return lines
@@ -131,7 +175,8 @@ def _section(found: Record) -> Iterator[str]:
         # The last line of a search over a grid is what went wrong in its fits.
         why = "; ".join(f"{place}, {message.strip().splitlines()[-1]}" for place, message in found["failures"].items())
         rest += f" {failed:,} {'cell has' if failed == 1 else 'cells have'} no result: {why}"
-    yield f"{_share(found)} cells, {days}.{reduced}{rest}"
+    yield stamp_line(found["stamp"])
+    yield f"\n{_share(found)} cells, {days}. {found['protocol']}{reduced}{rest}"
     if len(found["tables"]) > 4 and len(found["tables"][0]["sets"]) == 1:
         yield from _one_set(found["tables"])
     else:
@@ -142,10 +187,12 @@ def _section(found: Record) -> Iterator[str]:
     if found["curves"]:
         yield from _curve(found["curves"])
     if found["claims"]:
-        yield "\n| statement | | verdict | difference | evidence |\n|---|---|---|---|---|"
+        yield "\n" + _line("statement", "", "verdict", "difference", "95 % interval", "detectable", "evidence")
+        yield f"|{'---|' * 7}"
         for claim in found["claims"]:
-            shown = (claim["text"], claim["scaling"], claim["verdict"], signed(claim["difference"]), claim["detail"])
-            yield f"| {' | '.join(shown)} |"
+            ends = interval(claim["low"], claim["high"])
+            shown = signed(claim["difference"]), ends, number(claim["least"]), claim["detail"]
+            yield _line(claim["text"], claim["scaling"], claim["verdict"], *shown)
     for column, name in found["needs"].items():
         yield f"\n{column} was left out: it needs `{name}`."
     for note in found["notes"]:
@@ -171,7 +218,8 @@ def _table(table: Record) -> Iterator[str]:
     ranked = next(iter(table["rankings"].values()), None) if table["rankings"] else None
     everything = table["rankings"].get("all columns", ranked)
     yield f"\n{table['label'][0].upper()}{table['label'][1:]}, means over sets:\n"
-    yield "| method | ours | printed | difference | apart | p | sets | mean rank |\n|---|---|---|---|---|---|---|---|"
+    yield _line("method", "ours", "printed", "difference", "95 % interval", "apart", "p", "sets", "mean rank")
+    yield f"|{'---|' * 9}"
     for column in columns:
         rank = everything["ranks"].get(column["column"]) if everything else None
         name = column["column"] + (" †" if column["rival"] else "")
@@ -183,7 +231,8 @@ def _table(table: Record) -> Iterator[str]:
         printed, ours, difference, p = _beside(column)
         place = "" if rank is None else f"{rank:.2f}"
         apart = number(column["apart"])
-        yield _line(name, ours + same, printed, difference, apart, p, str(column["n_sets"]), place)
+        ends = interval(column["low"], column["high"])
+        yield _line(name, ours + same, printed, difference, ends, apart, p, str(column["n_sets"]), place)
     for name, ranking in table["rankings"].items():
         friedman, f = p_text(ranking["friedman_p"]), p_text(ranking["iman_davenport_p"])
         apart = f"{ranking['nemenyi_cd']:.2f} (Nemenyi) or {ranking['bonferroni_dunn_cd']:.2f} (Bonferroni-Dunn)"

@@ -15,7 +15,7 @@ from .spec import Study
 from .store import Store
 from .tabulation import tabulate
 
-__all__ = ["difference_place", "differences_title", "fine", "number", "p_text", "write_report"]
+__all__ = ["difference_place", "differences_title", "fine", "interval", "number", "p_text", "write_report"]
 
 # A drawing of more methods than this cannot be read.
 MOST = 50
@@ -59,6 +59,7 @@ def html(data: Record) -> str:
 
     environment = Environment(loader=PackageLoader("scarce.study"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"number": number, "signed": signed, "fine": fine, "p": p_text}
+    environment.globals |= {"interval": interval}
     drawings = {
         "curves": [plots.plane(c) if "points" in c else plots.panels(data["curves"]) for c in data["curves"][:1]],
         "differences": [plots.gains(data["differences"])] if data["several"] and data["differences"] else [],
@@ -128,6 +129,11 @@ def signed(value: float | None) -> str:
 def fine(value: float | None) -> str:
     """Write a small difference or an end of its interval: four places and the sign."""
     return "" if value is None else f"{value:+.4f}".replace("-", "−")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write the ends of an interval."""
+    return "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
 
 
 def p_text(value: float | None) -> str:

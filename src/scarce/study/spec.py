@@ -122,6 +122,12 @@ class Study:
             reduced.append(f"{splits} of {most} splits")
         return replace(study, reduced=tuple(reduced))
 
+    @property
+    def stamp(self) -> str:
+        """Return a hash of what the first split of every set computes, which changes with the protocol and methods."""
+        keys = sorted({planned.cell.key for planned in self.plan() if planned.split == 0})
+        return hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
+
     def plan(self) -> Sequence[Planned]:
         """Return every cell, the methods of one set and split together, so that data are loaded once."""
         return self._planned

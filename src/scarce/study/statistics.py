@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2, f, norm, wilcoxon
+from scipy.stats import chi2, f, norm, t, wilcoxon
 
 from scarce._ranks import DECIMALS, critical_difference, mean_ranks, nemenyi
 from scarce._typing import FloatArray, Json
@@ -24,8 +24,10 @@ __all__ = [
     "compare_pairs",
     "critical_difference",
     "holm",
+    "mean_interval",
     "nemenyi",
     "rank_methods",
+    "splits_interval",
     "wilcoxon_p",
     "win_tie_loss",
 ]
@@ -186,6 +188,58 @@ def bootstrap_clusters(
     means = total[drawn].sum(axis=1) / count[drawn].sum(axis=1)
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return ConfidenceInterval(float(sample.mean()), float(low), float(high))
+
+
+def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> ConfidenceInterval:
+    """Return the mean of values and its interval by Student's t, for one figure a set.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import mean_interval
+    >>> [round(end, 3) for end in mean_interval([0.1, 0.2, 0.3, 0.4])]
+    [0.25, 0.045, 0.455]
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    error = sample.std(ddof=1) / np.sqrt(len(sample))
+    return _student(float(sample.mean()), float(error), len(sample) - 1, confidence)
+
+
+def splits_interval(
+    by_set: Sequence[Sequence[float]], overlap: Sequence[float], *, confidence: float = 0.95
+) -> ConfidenceInterval:
+    """Return the mean over sets of the means of their splits, and an interval for these sets.
+
+    Training rows of different splits are largely the same, so that their figures are alike, and the variance of their
+    mean is larger than that of independent figures. It is corrected as Nadeau and Bengio do (Machine Learning 2003).
+
+    Parameters
+    ----------
+    by_set : sequence of sequences
+        The figures of the splits of each set, at least two.
+    overlap : sequence of float
+        For each set the test rows of a split by its training rows; 0 where every split has rows of its own.
+
+    Examples
+    --------
+    >>> from scarce.study.statistics import splits_interval
+    >>> [round(end, 3) for end in splits_interval([[0.1, 0.2, 0.3, 0.4]], [0.0])]
+    [0.25, 0.045, 0.455]
+    >>> [round(end, 3) for end in splits_interval([[0.1, 0.2, 0.3, 0.4]], [0.25])]
+    [0.25, -0.041, 0.541]
+    """
+    means = [float(np.mean(figures)) for figures in by_set]
+    squares = np.array(
+        [np.var(figures, ddof=1) * (1 / len(figures) + o) for figures, o in zip(by_set, overlap, strict=True)]
+    )
+    # The freedom of a sum of variances, by Welch and Satterthwaite.
+    parts = sum(square**2 / (len(figures) - 1) for square, figures in zip(squares, by_set, strict=True))
+    freedom = squares.sum() ** 2 / parts if parts else 1.0
+    return _student(float(np.mean(means)), float(np.sqrt(squares.sum())) / len(by_set), freedom, confidence)
+
+
+def _student(estimate: float, error: float, freedom: float, confidence: float) -> ConfidenceInterval:
+    half = float(t.ppf((1 + confidence) / 2, freedom)) * error
+    return ConfidenceInterval(estimate, estimate - half, estimate + half)
 
 
 def compare_pairs(
