@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -245,6 +247,24 @@ def test_a_folder_of_others_is_not_written_over(audited, tmp_path):
         monitor_table(audited, save_rows(tmp_path / "a.csv", "2024-04-01", 3), out=tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("days", "every", "action"), [(27, 28, "keep"), (28, 28, "renew"), (400, 0, "keep"), (9, 7, "renew")]
+)
+def test_a_model_is_renewed_in_time_whatever_the_outcomes_say(audited, tmp_path, days, every, action):
+    folder = Path(shutil.copytree(audited, tmp_path / "audit"))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["written"] = (datetime.now(UTC) - timedelta(days=days, minutes=1)).isoformat(timespec="seconds")
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    new = make_payments(1_200, 3, start="2024-04-01").drop(columns="fraud")
+    report = PerformanceMonitor(folder, renew_every=every).update(new)
+    assert report.advice.action == action
+    assert report.needs_person == (action == "renew")
+    assert (f"it is {days} days old" in report.advice.sentence) == (action == "renew")
+    assert "of the latest rows are known to be positive" in report.advice.sentence
+    with pytest.raises(MonitorError, match="a number of days, or 0 for never; it is -1"):
+        PerformanceMonitor(folder, renew_every=-1)
+
+
 def test_the_exit_code_is_3_where_something_needs_a_person(audited, tmp_path):
     from typer.testing import CliRunner
 
@@ -314,8 +334,6 @@ def test_a_table_with_other_columns_leaves_with_a_sentence(audited, tmp_path):
 
 
 def test_an_audit_of_an_earlier_version_is_named(audited, tmp_path):
-    import shutil
-
     shutil.copytree(audited, tmp_path / "old")
     (tmp_path / "old" / "reference.parquet").unlink()
     with pytest.raises(MonitorError, match="run the audit again"):

@@ -27,6 +27,9 @@ def monitor_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the page and the history; FOLDER-monitor if left out.")
     ] = None,
+    renew_every: Annotated[
+        int, typer.Option(min=0, help="Days after which renewal is advised in any case; 0 for never.")
+    ] = 28,
     seed: Annotated[int, typer.Option(help="The same seed gives the same samples.")] = 0,
 ) -> None:
     """Compare new rows and outcomes with what a model was tested on: exit code 0 if all is well, 3 if not."""
@@ -42,7 +45,13 @@ def monitor_command(
 
             given = read_reviews(desk)
         report = monitor_table(
-            folder, table, outcomes=outcomes if given is None else given, out=out, seed=seed, progress=show
+            folder,
+            table,
+            outcomes=outcomes if given is None else given,
+            out=out,
+            seed=seed,
+            renew_every=renew_every,
+            progress=show,
         )
     console = make_console()
     console.print(str(report), markup=False)

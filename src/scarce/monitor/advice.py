@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -20,11 +20,13 @@ from scarce.audit.compare import scored
 from scarce.audit.task import learnable
 from scarce.metrics import ConfidenceInterval
 
-__all__ = ["Advice", "Known", "Score", "advise", "recipe", "refitted_shift"]
+__all__ = ["RENEW_EVERY", "Advice", "Known", "Score", "advise", "recipe", "refitted_shift", "with_age"]
 
 # What scores rows.
 Score: TypeAlias = Callable[[pd.DataFrame], FloatArray]
 
+# Days after which a model is renewed in any case: by the study ``profit/renewal`` that finds more than waiting.
+RENEW_EVERY = 28
 # Of each half of the latest rows, so many must be positive.
 FEWEST = 10
 RESAMPLES = 500
@@ -187,6 +189,17 @@ def advise(
         return Advice("recalibrate", sentence, found, loss, shift, len(second), money)
     sentence = f"Keep the model: one that learned from the latest rows too found {gained}."
     return Advice("keep", sentence, found, loss, shift, len(second), money)
+
+
+def with_age(advice: Advice, days: int, every: int) -> Advice:
+    """Return the advice for a model of so many days that is renewed every so often; never, if that is 0."""
+    if advice.action == "renew" or not every or days < every:
+        return advice
+    sentence = (
+        f"Renew the model by auditing again: it is {days:,} days old, and it is to be renewed every {every:,} days. "
+        f"By the latest outcomes alone: {advice.sentence}"
+    )
+    return replace(advice, action="renew", sentence=sentence)
 
 
 def _too_few(positives: int, drifts: bool) -> str:

@@ -20,6 +20,7 @@ from scarce._values import plain
 from scarce.metrics import ConfidenceInterval
 from scarce.tables import read_batches, read_table
 
+from .advice import RENEW_EVERY
 from .batches import Batches
 from .given import GivenOutcomes
 from .page import monitor_html
@@ -42,6 +43,7 @@ def monitor_table(
     outcomes: str | os.PathLike[str] | pd.DataFrame | None = None,
     out: str | os.PathLike[str] | None = None,
     seed: int = 0,
+    renew_every: int = RENEW_EVERY,
     progress: Progress = lambda step, done, total: None,
 ) -> DriftReport:
     """Compare a table of new rows with what a model was tested on, and write the page of the monitor.
@@ -62,6 +64,8 @@ def monitor_table(
         ``-monitor`` behind its name. Earlier runs there are gone on from.
     seed : int
         Seed of samples and resamples.
+    renew_every : int
+        Days after which renewal is advised even if the latest outcomes do not ask for it; 0 for never.
     progress : callable
         Called with the name of a step, the rows read so far, and a number that is larger.
 
@@ -73,7 +77,7 @@ def monitor_table(
     audited = folder if folder.is_dir() else folder.parent
     place = Path(out) if out is not None else audited.resolve().with_name(audited.resolve().name + "-monitor")
     check_free(place, force=True, marker=DATA)
-    monitor = PerformanceMonitor(folder, seed=seed)
+    monitor = PerformanceMonitor(folder, seed=seed, renew_every=renew_every)
     history = _read_history(place)
     _resume(monitor, place, history)
     given = None if outcomes is None else _given(outcomes, monitor, audited)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from scarce.engines import load_model
 from scarce.engines.saved import SavedModel, row_marks
 from scarce.tables import Table
 
-from .advice import Advice, Known, advise, recipe
+from .advice import RENEW_EVERY, Advice, Known, advise, recipe, with_age
 from .batches import Batches, outcomes_of
 from .drift import measure_drift
 from .outcomes import CHECKED, Outcomes, alarms_of_checked, measure_outcomes
@@ -45,6 +46,8 @@ class PerformanceMonitor:
         The folder that an audit wrote.
     seed : int, default=0
         Seed of samples and resamples.
+    renew_every : int, default=28
+        Days after which renewal is advised even if the latest outcomes do not ask for it; 0 for never.
 
     Attributes
     ----------
@@ -70,10 +73,13 @@ class PerformanceMonitor:
     'keep'
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, seed: int = 0) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, seed: int = 0, renew_every: int = RENEW_EVERY) -> None:
+        if renew_every < 0:
+            raise MonitorError(f"`renew_every` is a number of days, or 0 for never; it is {renew_every}.")
         self.model: SavedModel = load_model(Path(folder))
         self.reference = load_reference(Path(folder), self.model)
         self.seed = seed
+        self.renew_every = renew_every
         self.reports: list[DriftReport] = []
         self.known = self.checked = pd.DataFrame()
         self._last: dict[bool, Cell] = {}
@@ -136,7 +142,8 @@ class PerformanceMonitor:
         if outcomes is not None:
             self._remember(outcomes)
             outcomes = self._with_earlier(outcomes)
-        advice = self._advice(batches, rows, drifts=bool(drift.alarms))
+        by_outcomes = self._advice(batches, rows, drifts=bool(drift.alarms))
+        advice = with_age(by_outcomes, self._age(), self.renew_every)
         sample = rows.sample.frame[[c.name for c in self.model.own_columns]]
         trained_on = float(np.isin(row_marks(sample), self.model.training_rows).mean())
         notes = []
@@ -193,6 +200,10 @@ class PerformanceMonitor:
         self.checked = pd.concat([earlier, new], ignore_index=True).tail(KEPT).reset_index(drop=True)
         together = alarms_of_checked(self.reference, self.checked, "Since the audit, ")
         return replace(outcomes, alarms=[*outcomes.alarms, *together])
+
+    def _age(self) -> int:
+        """Return the days since the model was fitted."""
+        return (datetime.now(UTC) - datetime.fromisoformat(self.model.manifest["written"]).astimezone(UTC)).days
 
     def _advice(self, batches: Batches, rows: NewRows, *, drifts: bool) -> Advice:
         old = self.reference
