@@ -36,3 +36,16 @@ def score_frame(model: SavedModel, X: pd.DataFrame) -> tuple[Any, Any, Any]:
 
 def same_bits(one: Sequence[Any], other: Sequence[Any]) -> bool:
     return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(one, other, strict=True))
+
+
+def naive_sum_of_leaves(trees: Sequence[Any], row: Sequence[float]) -> float:
+    """Walk through each tree, and add up the values of the leaves in the order of the trees."""
+    total = 0.0
+    for tree in trees:
+        node = 0
+        while tree.feature[node] >= 0:
+            x = row[tree.feature[node]]
+            left = tree.missing_left[node] if x != x else x <= tree.threshold[node]
+            node = tree.child[node][0 if left else 1]
+        total += tree.value[node]
+    return total

@@ -23,11 +23,12 @@ from scarce.boosting import ProfitBoosting
 from scarce.profit import BayesProfitClassifier
 from scarce.tables import Column
 from scarce.trees import MetaAPForest, ProfitForest, ProfitTree, RankingForest
+from scarce.trees._packed import PackedTrees
 from scarce.tuned import TunedThreshold
 
 from .cells import Fault, RowError, RowReader, as_frame, shown
 from .encoder import CompiledEncoder, NotCompiled, compile_encoder
-from .flat_trees import flat_booster, flat_forest
+from .flat_trees import LeafTable, flat_booster, flat_forest, leaf_table
 from .saved import SavedModel
 
 __all__ = ["RowScorer", "Scored", "ScoredRow", "compile_model"]
@@ -63,6 +64,7 @@ class _Method(NamedTuple):
     probability: Callable[[FloatArray, FloatArray], FloatArray]  # of rows and their scores
     of_one: Callable[[float], float] | None = None  # the probability of a score, where that is enough
     largest: float = _LARGEST  # the largest number that it can take
+    fast: bool = False  # whether `score` is faster than the method itself for many rows too
 
 
 class RowScorer:
@@ -128,6 +130,12 @@ class RowScorer:
             raise NotCompiled(self.because)
         with np.errstate(over="ignore", invalid="ignore"):
             return self._encode(self.reader.of_arrow(table))
+
+    def score_encoded(self, X: FloatArray) -> FloatArray:
+        """Return the scores of many rows that `encode_arrow` gave, by whatever is faster."""
+        if self._method is not None and self._method.fast:
+            return self._method.score(X)
+        return np.asarray(self.model.pipeline[-1].score_samples(X), dtype=np.float64)
 
     def score_typed(self, typed: Sequence[Any]) -> Scored:
         """Score rows whose columns are typed already, by `reader`."""
@@ -250,14 +258,14 @@ def _compile_method(method: Estimator) -> _Method:
     if isinstance(method, ProfitBoosting):
         return _profit_boosting(method)
     if isinstance(method, BayesProfitClassifier):
-        score, largest = _estimator(method.estimator_)
+        score, largest, fast = _estimator(method.estimator_)
         calibrated = _bayes_calibration(method)
-        return _Method(lambda X: calibrated(score(X)), _itself, float, largest)
+        return _Method(lambda X: calibrated(score(X)), _itself, float, largest, fast)
     if isinstance(method, TunedThreshold):
-        score, largest = _estimator(method.estimator_)
+        score, largest, fast = _estimator(method.estimator_)
         if not method._has_own_probabilities:
-            return _Method(score, *_calibration(method), largest)
-        return _Method(score, _itself, float, largest)
+            return _Method(score, *_calibration(method), largest, fast)
+        return _Method(score, _itself, float, largest, fast)
     if isinstance(method, _OURS):
         if method._has_own_probabilities:
             return _Method(method._score, lambda X, score: method._own_probabilities(X)[:, 1])
@@ -284,32 +292,39 @@ def _calibration(
 def _profit_boosting(method: ProfitBoosting) -> _Method:
     if method.booster_ is None:
         raise NotCompiled("its boosting found no split")
-    trees = flat_booster(method.booster_, method.n_features_in_)
+    nodes = flat_booster(method.booster_, method.n_features_in_)
+    trees, fast = _fastest(nodes)
     start = method.start_
 
     def score(X: FloatArray) -> FloatArray:
         return start + trees.add_up(X)
 
     if not method._has_own_probabilities:
-        return _Method(score, *_calibration(method))
-    of_class = trees._replace(root=trees.root[: method.n_estimators_])
-    return _Method(score, lambda X, _: expit(method._class_start + of_class.add_up(X)))
+        return _Method(score, *_calibration(method), fast=fast)
+    of_class, _ = _fastest(nodes._replace(root=nodes.root[: method.n_estimators_]))
+    return _Method(score, lambda X, _: expit(method._class_start + of_class.add_up(X)), fast=fast)
 
 
-def _estimator(estimator: Estimator) -> tuple[OnMatrix, float]:
-    """Return how a classifier gives the probability of class 1, and the largest number that it takes."""
+def _fastest(trees: PackedTrees) -> tuple[PackedTrees | LeafTable, bool]:
+    """Return trees as a table of leaves where they are small, and whether they are."""
+    table = leaf_table(trees)
+    return (trees, False) if table is None else (table, True)
+
+
+def _estimator(estimator: Estimator) -> tuple[OnMatrix, float, bool]:
+    """Return how a classifier gives the probability of class 1, the largest number that it takes, and if it is fast."""
     name = type(estimator).__name__
     if type(estimator) is LogisticRegression:
         weights, constant = estimator.coef_.T, estimator.intercept_
-        return lambda X: expit((X @ weights + constant).reshape(-1)), _LARGEST
+        return lambda X: expit((X @ weights + constant).reshape(-1)), _LARGEST, False
     if type(estimator) in (ExtraTreesClassifier, RandomForestClassifier):
         trees = flat_forest(estimator.estimators_, estimator.n_features_in_)
         number = len(estimator.estimators_)
-        return lambda X: trees.add_up(X.astype(np.float32)) / number, _LARGEST_FLOAT32
+        return lambda X: trees.add_up(X.astype(np.float32)) / number, _LARGEST_FLOAT32, False
     if name == "LGBMClassifier":
-        trees = flat_booster(estimator.booster_, estimator.n_features_in_)
+        boosted, fast = _fastest(flat_booster(estimator.booster_, estimator.n_features_in_))
         slope = _sigmoid_slope(estimator.booster_.model_to_string())
-        return lambda X: _sigmoid(trees.add_up(X), slope), _LARGEST
+        return lambda X: _sigmoid(boosted.add_up(X), slope), _LARGEST, fast
     raise NotCompiled(f"its method is {name}")
 
 

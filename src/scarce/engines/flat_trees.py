@@ -12,13 +12,16 @@ from scarce._typing import Booster, Estimator, FloatArray
 from scarce.trees._engine._kernels_split import WORDS
 from scarce.trees._packed import PackedTrees
 
+from ._kernels_leaves import add_leaves
 from .encoder import NotCompiled
 
-__all__ = ["flat_booster", "flat_forest"]
+__all__ = ["LeafTable", "flat_booster", "flat_forest", "leaf_table"]
 
 # Bits of LightGBM's decision types.
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _MISSING_NONE, _MISSING_NAN = 0, 2
+# Leaves that a byte can mark, and the largest table that stays near the processor.
+_LEAVES, _LARGEST_TABLE = 8, 4_000_000
 
 
 class _Tree(NamedTuple):
@@ -107,3 +110,103 @@ def _of_scikit(tree: Any) -> _Tree:
         np.asarray(tree.missing_go_to_left, dtype=np.bool_),
         np.ascontiguousarray(tree.value[:, 0, 1]),
     )
+
+
+class LeafTable(NamedTuple):
+    """Trees of at most eight leaves, as the leaves that each value of each feature leaves possible.
+
+    Of the leaves that all features of a row leave possible, the row comes to the leftmost: a test that sends the row to
+    the right rules out the leaves to its left, and no other.
+
+    Attributes
+    ----------
+    feature : ndarray of shape (n_features,)
+        The features that are tested.
+    start : ndarray of shape (n_features + 1,)
+        Where the edges of each begin.
+    edge : ndarray of shape (n_edges,)
+        The thresholds of a feature in order, each once.
+    possible : ndarray of shape (n_edges + 2 * n_features, n_trees)
+        A bit for each leaf, from the left: for each feature a row for each number of edges below its value, and one for
+        a missing value.
+    value : ndarray of shape (n_trees, 8)
+        The values of the leaves.
+    """
+
+    feature: NDArray[np.int64]
+    start: NDArray[np.int64]
+    edge: FloatArray
+    possible: NDArray[np.uint8]
+    value: FloatArray
+
+    def add_up(self, X: NDArray[Any]) -> FloatArray:
+        """Return the sum over the trees of the value of each row's leaf."""
+        total = np.empty(len(X))
+        add_leaves(X, self, total)
+        return total
+
+
+class _Test(NamedTuple):
+    """A test of a tree, and the leaves to its left."""
+
+    tree: int
+    feature: int
+    threshold: float
+    missing_left: bool
+    left: int
+
+
+def leaf_table(trees: PackedTrees) -> LeafTable | None:
+    """Return trees as a table of leaves, or None where one has more than eight leaves or the table would be large."""
+    tests: list[_Test] = []
+    value = np.zeros((len(trees.root), _LEAVES))
+    for number, root in enumerate(trees.root.tolist()):
+        if not _is_small(trees, root):
+            return None
+        leaves: list[float] = []
+        _read_tree(trees, number, root, tests, leaves)
+        value[number, : len(leaves)] = leaves
+    features = sorted({test.feature for test in tests})
+    if not features or (len(tests) + 2 * len(features)) * len(value) > _LARGEST_TABLE:
+        return None
+    edges = [np.unique([test.threshold for test in tests if test.feature == feature]) for feature in features]
+    possible = [
+        _possible([test for test in tests if test.feature == feature], own, len(value))
+        for feature, own in zip(features, edges, strict=True)
+    ]
+    start = np.cumsum([0, *map(len, edges)], dtype=np.int64)
+    return LeafTable(np.array(features), start, np.concatenate(edges), np.concatenate(possible), value)
+
+
+def _is_small(trees: PackedTrees, root: int) -> bool:
+    waiting, leaves = [root], 0
+    while waiting and len(waiting) + leaves <= _LEAVES:
+        node = waiting.pop()
+        if trees.feature[node] < 0:
+            leaves += 1
+        else:
+            waiting += trees.child[node].tolist()
+    return not waiting
+
+
+def _read_tree(trees: PackedTrees, number: int, node: int, tests: list[_Test], leaves: list[float]) -> int:
+    """Collect the tests and the leaves from a node on, from left to right; return the bits of these leaves."""
+    feature = int(trees.feature[node])
+    if feature < 0:
+        leaves.append(float(trees.value[node]))
+        return 1 << (len(leaves) - 1)
+    one, other = trees.child[node].tolist()
+    left = _read_tree(trees, number, one, tests, leaves)
+    tests.append(_Test(number, feature, float(trees.threshold[node]), bool(trees.missing_left[node]), left))
+    return left | _read_tree(trees, number, other, tests, leaves)
+
+
+def _possible(tests: Sequence[_Test], edges: FloatArray, n_trees: int) -> NDArray[np.uint8]:
+    """Return the leaves that are possible for each number of edges below a value, and for a missing value."""
+    possible = np.full((len(edges) + 2, n_trees), 255, dtype=np.uint8)
+    for test in tests:
+        right = np.uint8(~test.left & 255)
+        possible[1 + np.searchsorted(edges, test.threshold) : -1, test.tree] &= right
+        if not test.missing_left:
+            possible[-1, test.tree] &= right
+    return possible

@@ -81,7 +81,7 @@ class BatchScorer:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the id of each row if there is one, its score, and whether that is above the threshold."""
         saved, model = self.saved(), loaded(self.model)
-        require_columns(batch.schema.names, self.columns())
+        require_columns(batch.schema.names, self.columns(), {"id": self.id})
         parts = [
             batch.slice(rows.start, rows.stop - rows.start) for rows in gen_even_slices(batch.num_rows, self.threads)
         ]
@@ -162,7 +162,6 @@ def _scores(model: Loaded, batch: pa.RecordBatch) -> FloatArray:
         except RowError:
             pass  # its row is one of the batch; the table names the column and the cell
         else:
-            # The method itself: of many rows LightGBM's own trees are faster than those in arrays.
-            return np.asarray(saved.pipeline[-1].score_samples(X), dtype=np.float64)[:n]
+            return arrays.score_encoded(X)[:n]
     table = Table.from_arrow(rows, readings=saved.readings)
     return steady_scores(saved.pipeline, conform(table.frame, saved.columns))
