@@ -40,6 +40,13 @@ def test_the_first_rows_of_files_are_those_of_the_whole_table(model, folder, who
     assert found.top["reasons"].notna().sum() == 3
 
 
+def test_the_first_rows_show_an_id_that_the_audit_did_not_know(model, rows, whole, tmp_path):
+    numbered = pa.Table.from_pandas(rows.assign(number=np.arange(len(rows)) * 10))
+    found = score_files(model, numbered, top=5, reasons=0, id="number", out=tmp_path / "scores")
+    assert found.top["number"].astype(int).tolist() == (whole["row"][:5] * 10).tolist()
+    assert pd.read_csv(tmp_path / "scores" / "_top.csv")["number"].tolist() == (whole["row"][:5] * 10).tolist()
+
+
 @given(size=st.integers(1, 400), start=st.integers(0, 1_002))
 def test_the_bits_of_a_score_do_not_depend_on_the_batch(size, start):
     assert _scored.rows is not None
@@ -258,6 +265,14 @@ def test_bad_input_is_one_sentence(kind, sentence, model, rows, tmp_path):
         score_files(model, bad(tmp_path, rows, kind), id="payment", out=tmp_path / "out")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["files", "stream"])
+@pytest.mark.parametrize("given", ["id", "where_empty"])
+def test_a_column_that_the_user_named_and_the_table_lacks_is_named_with_its_option(given, kind, model, rows, folder):
+    data = folder if kind == "files" else pa.Table.from_pandas(rows)
+    with pytest.raises(UserError, match=f"^The table has no column 'paymet' for `{given}`; did you mean 'payment'"):
+        score_files(model, data, **{given: "paymet"})
 
 
 def test_ids_with_equal_marks_are_no_repeats(tmp_path, monkeypatch):

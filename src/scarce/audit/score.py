@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,13 +68,13 @@ def score_table(model: str | Path, table: str | Path | pd.DataFrame, *, reasons:
     return _ranked(saved, frame, reasons)
 
 
-def _ranked(saved: SavedModel, frame: pd.DataFrame, reasons: int | None) -> pd.DataFrame:
-    """Rank typed rows, with reasons for the first and the table's own columns in front."""
+def _ranked(saved: SavedModel, frame: pd.DataFrame, reasons: int | None, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Rank typed rows, with reasons for the first, and in front `columns` and those that the audit shows."""
     X = saved.typed(frame)
     explained = saved.manifest["reasons"] if reasons is None else reasons
     shift = saved.manifest["log_odds_shift"]
     queue = queue_of_new_rows(saved.pipeline, X, saved.usual, explained, shift, dictionary_of(saved.manifest))
-    shown = [name for name in _own_columns(saved) if name in frame.columns]
+    shown = [name for name in dict.fromkeys([*columns, *_own_columns(saved)]) if name in frame.columns]
     ranked = with_table_columns(queue, frame, shown)
     known = np.isin(row_marks(X[[c.name for c in saved.own_columns]]), saved.training_rows)
     ranked.insert(ranked.columns.get_loc("flagged") + 1, "learned_from", np.where(known[ranked["row"]], "yes", "no"))
@@ -176,18 +177,18 @@ def score_files(
     saved = scorer.saved()
     options: Any = {"top": top, "keep": _own_columns(saved), "out": out, "where_empty": where_empty, "force": force}
     with connected(engine) as over, ranked(scorer, data, **options, over=over, progress=progress) as ranking:
-        first = _explained(saved, ranking.top, reasons)
+        first = _explained(saved, ranking.top, reasons, [] if id is None else [id])
         if ranking.folder is not None:
             write_csv(first, ranking.folder / "_top.csv")
     return RankedFiles(first, ranking.rows, ranking.above, ranking.again)
 
 
-def _explained(saved: SavedModel, top: pa.Table | None, reasons: int | None) -> pd.DataFrame:
+def _explained(saved: SavedModel, top: pa.Table | None, reasons: int | None, columns: Sequence[str]) -> pd.DataFrame:
     if top is None or not top.num_rows:
         return pd.DataFrame({"rank": [], "file": [], "row": [], "score": [], "flagged": [], "learned_from": []})
     cells = top.drop_columns([SCORE, FILE, ROW])
     frame = Table.from_arrow(cells, readings=saved.readings).frame
-    first = _ranked(saved, frame, reasons)
+    first = _ranked(saved, frame, reasons, columns)
     first["row"] = top.column(ROW).to_numpy()
     first.insert(1, "file", top.column(FILE).to_pylist())
     return first

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import glob
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -15,6 +16,7 @@ import pyarrow.parquet
 from scarce._errors import TableError
 from scarce._messages import listed
 from scarce._typing import PathLike
+from scarce.tables.faults import missing_columns
 from scarce.tables.files import CSV_SUFFIXES, PARQUET_SUFFIXES, csv_columns, raw_batches
 
 __all__ = ["BATCH_ROWS", "Fragment", "batches_of", "find_fragments", "is_folder", "require_columns"]
@@ -53,7 +55,9 @@ def is_folder(data: PathLike) -> bool:
     return Path(data).is_dir() or (glob.has_magic(str(data)) and not Path(data).exists())
 
 
-def find_fragments(data: PathLike, columns: Sequence[str] = ()) -> list[Fragment]:
+def find_fragments(
+    data: PathLike, columns: Sequence[str] = (), given: Mapping[str, str | None] = MappingProxyType({})
+) -> list[Fragment]:
     """Return the files of a table by name, after a look at the columns of each.
 
     Parameters
@@ -63,6 +67,8 @@ def find_fragments(data: PathLike, columns: Sequence[str] = ()) -> list[Fragment
         whose names begin with a point or an underscore are not rows, as elsewhere.
     columns : sequence of str
         The columns that will be read, which must be there and have one type in all files.
+    given : dict of str
+        Those that the user named, by their parameters.
     """
     paths = _paths(data)
     kinds = {path.name.lower().endswith(PARQUET_SUFFIXES) for path in paths}
@@ -78,7 +84,7 @@ def find_fragments(data: PathLike, columns: Sequence[str] = ()) -> list[Fragment
             types, rows = _types(path)
         own = {name: types[name] for name in (columns or types) if name in types}
         if not found:
-            require_columns(list(types), columns)
+            require_columns(list(types), columns, given)
             first = own
         elif other := _difference(first, own):
             raise TableError(
@@ -91,8 +97,13 @@ def find_fragments(data: PathLike, columns: Sequence[str] = ()) -> list[Fragment
     return found
 
 
-def require_columns(names: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse a table that lacks columns."""
+def require_columns(
+    names: Sequence[str], columns: Sequence[str], given: Mapping[str, str | None] = MappingProxyType({})
+) -> None:
+    """Refuse a table that lacks columns, of which the user named those `given`."""
+    for parameter, column in given.items():
+        for fault in missing_columns(names, [] if column is None else [column], parameter):
+            raise TableError(fault)
     if absent := [name for name in dict.fromkeys(columns) if name not in names]:
         raise TableError(f"The table lacks what the model learned from: add the column {listed(absent)}.")
 

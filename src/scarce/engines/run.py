@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 import scarce
-from scarce._errors import AuditError, TableError
+from scarce._errors import AuditError
 from scarce._files import check_free, explained, put_in_place, sha256
 from scarce._typing import IntArray, Json, PathLike
 from scarce.tables.cells import as_text
 
-from .fragments import BATCH_ROWS, Fragment, batches_of, find_fragments
+from .fragments import BATCH_ROWS, Fragment, batches_of, find_fragments, require_columns
 from .ids import IdCheck, check_ids, refuse
 from .ranking import TopRows
 from .saved import MANIFEST
@@ -160,6 +160,7 @@ def ranked(
     if destination is not None:
         check_free(destination, force=force, marker=SUMMARY)
     needed = [*scorer.columns(), *([] if where_empty is None else [where_empty])]
+    given = {"id": scorer.id, "where_empty": where_empty}
     work = None if destination is None else destination.with_name(f".{destination.name}.unfinished")
     job = Job(scorer, (), top, where_empty, None if work is None else str(work))
     with nullcontext() if destination is None else explained(destination):
@@ -167,9 +168,9 @@ def ranked(
             if work is not None:
                 shutil.rmtree(work, ignore_errors=True)
                 (work / _RESULT).mkdir(parents=True)
-            ranking = _of_stream(job, data, needed, keep, progress)
+            ranking = _of_stream(job, data, needed, keep, given, progress)
         else:
-            ranking = _of_files(job, find_fragments(data, needed), needed, keep, over, progress)
+            ranking = _of_files(job, find_fragments(data, needed, given), needed, keep, over, progress)
         yield replace(ranking, folder=None if work is None else work / _RESULT)
         if work is not None and destination is not None:
             _finish(work, destination, ranking, force=force)
@@ -280,12 +281,12 @@ def _with_places(scored: pa.RecordBatch, name: str, places: IntArray) -> pa.Reco
     )
 
 
-def _of_stream(job: Job, data: Any, needed: list[str], keep: Sequence[str], progress: Progress) -> Ranking:
+def _of_stream(
+    job: Job, data: Any, needed: list[str], keep: Sequence[str], given: dict[str, str | None], progress: Progress
+) -> Ranking:
     reader = pa.RecordBatchReader.from_stream(data)
     names = reader.schema.names
-    absent = [name for name in needed if name not in names]
-    if absent:
-        raise TableError(f"The rows lack what the model learned from: add {', '.join(absent)}.")
+    require_columns(names, needed, given)
     job = replace(job, columns=tuple(dict.fromkeys([*needed, *(name for name in keep if name in names)])))
     rows = 0
 

@@ -39,7 +39,7 @@ def score(df: Any, model: PathLike, *, id: str) -> Any:
     require("pyspark", "Scoring on Spark")
     scorer = BatchScorer(str(Path(model).absolute()), id)
     columns = scorer.columns()
-    require_columns(df.columns, columns)
+    require_columns(df.columns, columns, {"id": id})
     of_id = df.schema[id].dataType.simpleString()
     chosen = df.select(*[f"`{name}`" for name in columns])
     return chosen.mapInArrow(_Scores(scorer), f"`{id}` {of_id}, score double, decision boolean")
