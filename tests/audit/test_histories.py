@@ -1,14 +1,16 @@
 """Histories of entities in the audit."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from scarce.audit import Audit, AuditError, audit, save, score_table
+from scarce.audit import Audit, AuditError, audit, save, score_files, score_table
 from scarce.datasets import make_transactions
-from scarce.engines import load_model
+from scarce.engines import BatchScorer, load_model
 from scarce.tables import EntityHistory
 
 
@@ -66,8 +68,32 @@ def test_rows_that_are_tested_together_do_not_know_their_outcomes(with_history: 
     assert fresh > 0
 
 
-def test_a_saved_model_goes_on_with_the_past(with_history: Audit, payments: pd.DataFrame, tmp_path: Path) -> None:
-    save(with_history, tmp_path / "a")
+@pytest.fixture(scope="module")
+def saved(with_history: Audit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audits") / "a"
+    save(with_history, folder)
+    return folder
+
+
+def test_a_history_needs_all_rows_so_that_batches_are_refused(
+    saved: Path, payments: pd.DataFrame, tmp_path: Path
+) -> None:
+    sentence = (
+        r"^The model learned from the history of entities, for which the rows are needed at once; score one file with "
+        r"scarce score, without a folder, `top` or `engine`\.$"
+    )
+    payments.to_parquet(tmp_path / "rows.parquet")
+    for options in ({}, {"engine": "dask://127.0.0.1:1"}):
+        with pytest.raises(AuditError, match=sentence):
+            score_files(saved, tmp_path, **options)
+    with pytest.raises(AuditError, match=sentence):
+        BatchScorer(str(saved))(pa.RecordBatch.from_pandas(payments))
+
+
+def test_a_saved_model_goes_on_with_the_past(
+    with_history: Audit, payments: pd.DataFrame, saved: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(saved, tmp_path / "a")
     queue = with_history.queue.set_index("row")["score"]
     ranked = score_table(tmp_path / "a", payments.loc[1_300:].reset_index(drop=True), reasons=0).set_index("row")
     np.testing.assert_array_equal(ranked["score"].loc[queue.index - 1_300], queue)
