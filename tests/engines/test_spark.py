@@ -19,13 +19,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of pyspark about pandas and
 def spark():
     from pyspark.sql import SparkSession
 
-    python = {"spark.pyspark.python": sys.executable, "spark.pyspark.driver.python": sys.executable}
     options = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "2"}
-    builder = SparkSession.builder.master("local[2]").config(map={**python, **options})
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        yield session
+        session.stop()
 
 
 def test_spark_ranks_with_the_bits_of_one_machine(spark, model, folder):
