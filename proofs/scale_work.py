@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 ID = "row_id"
 
@@ -45,23 +47,32 @@ def learn(table: str, out: str) -> dict[str, Any]:
 
 
 def score(model: str, data: str, out: str, where_empty: str | None = None) -> dict[str, Any]:
-    """Score files as the command does; `scoring` is without start-up."""
+    """Score files as the command does; `seconds` are those since the process began, `scoring` is without start-up."""
     from scarce.audit import score_files
     from scarce.engines import BatchScorer
 
     BatchScorer(model).columns()  # load what the first batch would
     start = time.process_time()
     found = score_files(model, data, top=1_000, out=out, id=ID, reasons=0, where_empty=where_empty)
-    scoring = time.process_time() - start
-    top = list(zip(found.top["score"], read_top(out), strict=True))
-    return {"rows": found.rows, "scoring": scoring, "again": found.again, "top": [list(map(str, one)) for one in top]}
+    end = time.process_time()
+    # Before the result is looked at, which is no part of the work.
+    taken = {"seconds": end, "scoring": end - start, "peak": _peak()}
+    return {"rows": found.rows, "again": found.again, "top": top_of(found.top), **taken, **all_scores(out)}
 
 
-def read_top(out: str) -> list[int]:
-    """Return the ids of the first 1,000 rows by the files of all scores."""
-    every = pd.read_parquet(out)
-    order = np.lexsort((every[ID], -every["score"]))[: min(1_000, len(every))]
-    return every[ID].to_numpy()[order].tolist()
+def top_of(first: pd.DataFrame) -> list[list[str]]:
+    return [[str(score), str(id)] for score, id in zip(first["score"], first[ID], strict=True)]
+
+
+def all_scores(out: str) -> dict[str, Any]:
+    """Return a digest of all scores by their ids, and how many there are."""
+    every = pd.read_parquet(out, columns=[ID, "score"])
+    return {"scores": digest(every[ID].to_numpy(), every["score"].to_numpy()), "ids": len(every)}
+
+
+def digest(id: NDArray[Any], score: NDArray[Any]) -> str:
+    order = np.argsort(id, kind="stable")
+    return hashlib.sha256(id[order].tobytes() + score[order].tobytes()).hexdigest()
 
 
 def predict(model: str, data: str, top: int) -> dict[str, Any]:
@@ -81,7 +92,8 @@ def predict(model: str, data: str, top: int) -> dict[str, Any]:
         ids.append(pq.read_table(file, columns=[ID]).column(0).to_numpy())
     score, id = np.concatenate(scores), np.concatenate(ids)
     order = np.lexsort((id, -score))[:top]
-    return {"seconds": seconds, "top": [[str(score[at]), str(id[at])] for at in order]}
+    first = [[str(score[at]), str(id[at])] for at in order]
+    return {"seconds": seconds, "top": first, "scores": digest(id, score)}
 
 
 def dask(model: str, data: str, out: str) -> dict[str, Any]:
@@ -95,11 +107,10 @@ def dask(model: str, data: str, out: str) -> dict[str, Any]:
         address = cluster.scheduler_address.replace("tcp://", "dask://")
         with distributed.Client(cluster) as client:
             client.run(_load, model)
-            before = time.process_time() + sum(client.run(time.process_time).values())
+            before = _tree()
             found = score_files(model, data, out=out, engine=address, **options)
-            seconds = time.process_time() + sum(client.run(time.process_time).values()) - before
-    top = [list(map(str, one)) for one in zip(found.top["score"], read_top(out), strict=True)]
-    return {"rows": found.rows, "seconds": seconds, "top": top}
+            seconds = _tree() - before
+    return {"rows": found.rows, "seconds": seconds, "top": top_of(found.top), **all_scores(out)}
 
 
 def _load(model: str) -> None:
@@ -115,20 +126,19 @@ def spark(model: str, data: str, out: str) -> dict[str, Any]:
     from scarce.engines.spark import score as score_on_spark
     from scarce.engines.spark import top
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
-        "spark.pyspark.python": sys.executable,
-        "spark.pyspark.driver.python": sys.executable,
         "spark.sql.execution.arrow.maxRecordsPerBatch": "32768",
     }
     session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     rows = session.read.parquet(data)
-    # One file warms up the machine of Java and the processes of Python.
-    first = sorted(Path(data).glob("*.parquet"))[0]
-    score_on_spark(session.read.parquet(str(first)).limit(1_000), model, id=ID).count()
+    # One file warms up the machine of Java, and both processes of Python load the library and the model.
+    first = session.read.parquet(str(sorted(Path(data).glob("*.parquet"))[0])).repartition(2)
+    score_on_spark(first, model, id=ID).write.parquet(f"{out}-first")
     before = _tree()
     score_on_spark(rows, model, id=ID).write.parquet(out)
     scored = session.read.parquet(out)
@@ -138,7 +148,7 @@ def spark(model: str, data: str, out: str) -> dict[str, Any]:
         list(map(str, one)) for one in zip(first_rows["score"].to_pylist(), first_rows[ID].to_pylist(), strict=True)
     ]
     session.stop()
-    return {"rows": len(pd.read_parquet(out)), "seconds": seconds, "top": found}
+    return {"seconds": seconds, "top": found, **all_scores(out)}
 
 
 def _tree() -> float:
