@@ -17,11 +17,10 @@ from proofs.page import FOLDER, table, written_by
 PROOFS: dict[str, Callable[[], Proof]] = {
     "gamma": gamma.prove,
     "kills": kills.prove,
-    "monitor": monitor.prove,
     "two-gammas": two_gammas.prove,
     **{f"scale-{part}": prove for part, prove in scale.PARTS.items()},
 }
-IN_PARTS = {"audit": audit.PROOF, "desk": desk.PROOF}
+IN_PARTS = {proof.name: proof for proof in (audit.PROOF, desk.PROOF, monitor.PROOF)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from proofs.cases import Case, Proof
+from proofs.parts import Parts
 from scarce.audit import audit, save
 from scarce.audit.compare import scored
 from scarce.audit.explore import draw, inclusion_chances
@@ -64,20 +66,50 @@ def report(monitor: PerformanceMonitor, rows: pd.DataFrame, number: int, seed: i
     return monitor.update(X, outcome, period=number, chance=chance).needs_person
 
 
-def prove(quiet: int = 200, changed: int = 100, audits: int = 4, rows: int = 1_000_000, *, show: bool = True) -> Proof:
-    """Count alarms without a change and missed changes, and measure the processor time of many rows."""
-    proof = Proof(
-        "The monitor",
+def prove_alarms(quiet: int = 200, changed: int = 100, audits: int = 4) -> Proof:
+    """Count alarms without a change, and changes without an alarm."""
+    count = {"quiet": 0, "doubled": 0, "moved": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(audits):
+            of_seed = counts(seed, Path(folder), quiet // audits, changed // audits)
+            count = {what: number + of_seed[what] for what, number in count.items()}
+            print(f"after {seed + 1} of {audits} audits: {count}", flush=True)
+    return Proof(
+        "Alarms",
         f"Of payments of which nothing changes, at most 1 run in 20 raises an alarm or advises other than to keep the "
         f"model. After the rate of frauds has doubled, and after the strongest column has moved by a standard "
-        f"deviation, at least 80 of 100 monitors do within two periods. A million rows take at most three times the "
-        f"processor time of reading and scoring them. A period has {PERIOD:,} rows; outcomes are known of {CHECKS} "
-        f"that the model chose and {AT_RANDOM} drawn at random.",
-        ("what", "runs", "alarms or ratio", "bar", "verdict"),
+        f"deviation, at least 80 of 100 monitors do within two periods. A period has {PERIOD:,} rows; outcomes are "
+        f"known of {CHECKS} that the model chose and {AT_RANDOM} drawn at random.",
+        ("what", "runs", "alarms", "bar", "verdict"),
+        [
+            Case(("while nothing changes",), (quiet, count["quiet"], quiet / 20), count["quiet"] <= quiet / 20),
+            *(
+                Case((f"within two periods of {name}",), (changed, count[what], 0.8 * changed), enough)
+                for what, name in (("doubled", "twice as many frauds"), ("moved", "the strongest column moving"))
+                for enough in [count[what] >= 0.8 * changed]
+            ),
+        ],
     )
-    with tempfile.TemporaryDirectory() as folder:
-        proof.cases = list(_cases(Path(folder), quiet, changed, audits, rows, show))
-    return proof
+
+
+def prove_size(rows: int = 1_000_000) -> Proof:
+    """Measure processor time and memory of many rows."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        payments = Payments(99, folder, rows=AUDITED + 50_000)
+        files = {n: _file(payments, folder, n) for n in (rows // 4, rows)}
+        ratio = time_ratio(payments, files[rows], folder)
+        few, many = (_peak(payments.folder, file, folder / f"monitor-{n}") for n, file in files.items())
+    return Proof(
+        "Time and memory",
+        f"{rows:,} rows of a Parquet file: the processor time in times of reading and scoring them once, and the peak "
+        f"memory of a process in times of that for {rows // 4:,} rows.",
+        ("what", "ratio", "bar", "verdict"),
+        [
+            Case(("processor time",), (ratio, 3), ratio <= 3),
+            Case((f"peak memory ({many:,.0f} MB against {few:,.0f} MB)",), (many / few, 1.1), many / few <= 1.1),
+        ],
+    )
 
 
 def counts(seed: int, folder: Path, quiet: int, changed: int) -> dict[str, int]:
@@ -105,34 +137,8 @@ def counts(seed: int, folder: Path, quiet: int, changed: int) -> dict[str, int]:
     return count
 
 
-def _cases(folder: Path, quiet: int, changed: int, audits: int, rows: int, show: bool) -> Iterator[Case]:
-    count = {"quiet": 0, "doubled": 0, "moved": 0}
-    for seed in range(audits):
-        of_seed = counts(seed, folder, quiet // audits, changed // audits)
-        count = {what: number + of_seed[what] for what, number in count.items()}
-        if show:
-            print(f"after {seed + 1} of {audits} audits: {count}", flush=True)
-    yield Case(
-        (f"alarms while nothing changes, {quiet} runs",),
-        (quiet, count["quiet"], quiet / 20),
-        count["quiet"] <= quiet / 20,
-    )
-    for what, name in (
-        ("doubled", "alarms within two periods of twice as many frauds"),
-        ("moved", "alarms within two periods of the strongest column moving"),
-    ):
-        yield Case((name,), (changed, count[what], 0.8 * changed), count[what] >= 0.8 * changed)
-    ratio = time_ratio(folder, rows)
-    yield Case((f"processor time of {rows:,} rows, in times of reading and scoring them",), (1, ratio, 3), ratio <= 3)
-
-
-def time_ratio(folder: Path, rows: int) -> float:
+def time_ratio(payments: Payments, file: Path, folder: Path) -> float:
     """Return the processor time of monitoring a file over that of reading and scoring it once."""
-    payments = Payments(99, folder, rows=AUDITED + 50_000)
-    file = folder / "new.parquet"
-    part = payments.later.drop(columns=TARGET)
-    repeats = -(-rows // len(part))
-    pd.concat([part] * repeats, ignore_index=True).head(rows).to_parquet(file)
     model = PerformanceMonitor(payments.folder).model
     start = time.process_time()
     for batch in read_batches(file, model.readings):
@@ -141,3 +147,23 @@ def time_ratio(folder: Path, rows: int) -> float:
     start = time.process_time()
     monitor_table(payments.folder, file, out=folder / "monitor")
     return (time.process_time() - start) / once
+
+
+def _file(payments: Payments, folder: Path, rows: int) -> Path:
+    part = payments.later.drop(columns=TARGET)
+    file = folder / f"{rows}.parquet"
+    pd.concat([part] * -(-rows // len(part)), ignore_index=True).head(rows).to_parquet(file)
+    return file
+
+
+def _peak(audit_folder: Path, file: Path, out: Path) -> float:
+    """Return the most megabytes that a process held which monitored a file."""
+    code = (
+        "import sys\nfrom scarce.monitor.files import monitor_table\nfrom scarce.study.compute import kilobytes\n"
+        "monitor_table(*sys.argv[1:3], out=sys.argv[3])\nprint(kilobytes('VmHWM') / 1024)"
+    )
+    command = [sys.executable, "-c", code, str(audit_folder), str(file), str(out)]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+
+
+PROOF = Parts("monitor", "The monitor", {"alarms": prove_alarms, "size": prove_size})

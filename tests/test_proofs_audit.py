@@ -154,7 +154,7 @@ def test_parts_are_chosen_on_the_command_line(monkeypatch, tmp_path):
     assert called == ["same"]
 
 
-@pytest.mark.parametrize("name", ["audit", "desk"])
+@pytest.mark.parametrize("name", ["audit", "desk", "monitor"])
 def test_the_page_counts_what_its_tables_show(name):
     assert f"\nprove-{name}: " in (FOLDER.parents[1] / "Makefile").read_text()
     page = FOLDER / f"{name}.md"
