@@ -57,3 +57,18 @@ def naive_bootstrap_clusters(
     ]
     low, high = np.quantile(means, [0.025, 0.975])
     return float(np.mean(values)), float(low), float(high)
+
+
+def naive_bisection(probability: Sequence[float], y: Sequence[int]) -> float:
+    """Halve the interval of F1 a hundred times, counting the hits of each threshold."""
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        middle = low + (high - low) / 2
+        called = [p > middle / 2 for p in probability]
+        hits = sum(bool(one) and c for one, c in zip(y, called, strict=True))
+        total = sum(y) + sum(called)
+        if (2 * hits / total if total else 0.0) >= middle:
+            low = middle
+        else:
+            high = middle
+    return low / 2

@@ -148,7 +148,7 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
         model = clone(self)
         X, target, weight = model._start(X, y, sample_weight)
         if len(model.classes_) > 2:
-            raise ValueError("honest_scores is defined for two classes. " + _ONE_VS_REST)
+            raise ValueError("honest_scores is defined for two classes. " + ONE_VS_REST)
         with model._keeping(target, period, groups, model._gains_to_learn(table, len(target)), cv):
             model._fit(X, target, weight)
             return model._compute_honest_scores(X, target, weight)
@@ -221,11 +221,11 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
         if not self._multi_class:
             raise ValueError(
                 f"Only binary classification is supported by {type(self).__name__}. The type of the target is "
-                f"{type_of_target(y)}. " + _ONE_VS_REST
+                f"{type_of_target(y)}. " + ONE_VS_REST
             )
         if self.threshold != "default" or self.pos_label is not None:
             raise ValueError(
-                f"threshold and pos_label are defined for two classes; y has {len(self.classes_)}. " + _ONE_VS_REST
+                f"threshold and pos_label are defined for two classes; y has {len(self.classes_)}. " + ONE_VS_REST
             )
 
     def _choose_threshold(
@@ -256,4 +256,4 @@ class RareEventClassifier(Explains, ClassifierMixin, BaseEstimator):
         return tags
 
 
-_ONE_VS_REST = "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier for one score for each class."
+ONE_VS_REST = "Wrap the estimator in sklearn.multiclass.OneVsRestClassifier for one score for each class."

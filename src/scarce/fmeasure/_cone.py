@@ -15,8 +15,8 @@ from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 
 from scarce._messages import fewest_of_a_class
 from scarce._sklearn import HasMethods, Interval, StrOptions
-from scarce._typing import CV, Estimator, FloatArray, Fold, IntArray, Label, Rows, Threshold
-from scarce.base import RareEventClassifier
+from scarce._typing import CV, BoolArray, Estimator, FloatArray, Fold, Folds, IntArray, Label, Labels, Rows, Threshold
+from scarce.base import ONE_VS_REST, RareEventClassifier
 from scarce.fmeasure._models import Part, find_costs, own_threshold, scores_of
 from scarce.fmeasure._path import Path, Problem
 from scarce.fmeasure._search import SEARCHES, new_search
@@ -50,15 +50,18 @@ class ConeClassifier(ClassifierWrapper):
     search : {"cone", "grid", "bisection", "dinkelbach"}, default="cone"
         The choice of t. "cone": where the scores of rows left out predict a higher F than the best so far; if nowhere,
         in the widest gap where the cones are highest, until they leave no room above the best F. With
-        ``validation="train"`` or ``threshold="tune"`` it goes by the cones alone, as in the thesis.
+        ``validation="train"``, ``guide="fit"`` or ``threshold="tune"`` it goes by the cones alone, as in the thesis.
         "grid": evenly spaced; "bisection": down where F is below t, else up; "dinkelbach": the F that was found is the
         next t, until it does not change.
-    validation : "train", float, int, splitter or iterable of splits, default=5
-        The rows whose F guides the search and chooses the model. "train": those that the models are fitted on, as in
-        the thesis, which only suits models that cannot overfit much; a number below 1: a held-out share of the rows,
-        which no model is then fitted on; a number of folds, a splitter of scikit-learn or an iterable of splits: the
-        rows left out by a model for each fold, besides the model of all rows. Rows of one of the `groups` that are
-        given to `fit` stay together.
+    validation : "train", float, mask, int, splitter or iterable of splits, default=5
+        The rows whose F guides the search and chooses the model. "train": those that the models are fitted on, which
+        only suits models that cannot overfit much; a number below 1, or an array of bool with True for each of these
+        rows: a held-out share of the rows, which no model is then fitted on; a number of folds, a splitter of
+        scikit-learn or an iterable of splits: the rows left out by a model for each fold, besides the model of all
+        rows. Rows of one of the `groups` that are given to `fit` stay together, except by a mask.
+    guide : {"validation", "fit"}, default="validation"
+        The rows whose errors guide the search. "fit": those that a model is fitted on, so that `validation` chooses the
+        model and does nothing else, as in the experiments of the thesis.
     batch : int, default=1
         The number of t tried at once, in parallel where `n_jobs` allows. More than 1 may need more models in all.
         "dinkelbach" always takes one at a time.
@@ -147,6 +150,7 @@ class ConeClassifier(ClassifierWrapper):
             Interval(Real, 0, 1, closed="neither"),
             "cv_object",
         ],
+        "guide": [StrOptions({"validation", "fit"})],
         "batch": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "stop": [StrOptions({"budget", "gap"}), Interval(Real, 0, None, closed="left")],
@@ -163,7 +167,8 @@ class ConeClassifier(ClassifierWrapper):
         beta: float = 1.0,
         n_models: int = 19,
         search: str = "cone",
-        validation: CV | float | str = 5,
+        validation: CV | BoolArray | float | str = 5,
+        guide: str = "validation",
         batch: int = 1,
         n_jobs: int | None = None,
         stop: str | float = "budget",
@@ -177,6 +182,7 @@ class ConeClassifier(ClassifierWrapper):
         self.n_models = n_models
         self.search = search
         self.validation = validation
+        self.guide = guide
         self.batch = batch
         self.n_jobs = n_jobs
         self.stop = stop
@@ -193,9 +199,10 @@ class ConeClassifier(ClassifierWrapper):
         parts = self._parts(y, sample_weight)
         problem = Problem(self.estimator, costs, X, y, sample_weight, self.beta, parts, default, self.n_jobs)
         # Where each model has its best threshold, other weights are no longer needed to move it.
-        scored = problem.judged is not None and self.threshold != "tune"
+        by_fit = problem.judged is None or self.guide == "fit"
+        scored = not by_fit and self.threshold != "tune"
         search = new_search(self.search, self.n_models, self.beta, self.epsilon, problem.floor, scored=scored)
-        path = Path(problem, search, tune=self.threshold == "tune")
+        path = Path(problem, search, tune=self.threshold == "tune", by_fit=by_fit)
         tolerance = {"budget": None, "gap": _CLOSED}[self.stop] if isinstance(self.stop, str) else float(self.stop)
         path.follow(self.batch, tolerance)
         best = path.steps[path.best]
@@ -208,7 +215,7 @@ class ConeClassifier(ClassifierWrapper):
         self._class_weights = problem.class_weights(best.t)
         # For the threshold, which is chosen next and lets go of it.
         self._found = problem, path.scores
-        if self.validation == "train" and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
+        if isinstance(self.validation, str) and len(path.steps) > 1 and np.nanmin(path.f_fit) == 1:
             warnings.warn(
                 "Every model predicts all training rows correctly, so F on them does not distinguish the models. "
                 "Set validation=5, or the share of rows to hold out.",
@@ -230,19 +237,44 @@ class ConeClassifier(ClassifierWrapper):
 
     def _parts(self, y: IntArray, weight: FloatArray | None) -> list[Part]:
         """Return the rows to fit on and to judge by: first those of the model itself, then those of the folds."""
-        if self.validation == "train":
+        if isinstance(self.validation, str):
             parts = [Part(None, None, keep=True)]
-        elif isinstance(self.validation, float | np.floating):
+        elif self._holds_out:
             self._fewest(y)
-            fit, judge = self._held_out(float(self.validation), y)
+            fit, judge = self._held_out(y)
             parts = [Part(np.sort(fit), np.sort(judge), keep=True)]
         else:
             parts = [Part(None, None, keep=True), *self._fold_parts(y)]
         self._check_parts(parts, y, weight)
         return parts
 
-    def _held_out(self, share: float, y: IntArray) -> Fold:
-        groups = self._metadata.groups
+    @property
+    def _mask(self) -> BoolArray | None:
+        is_mask = isinstance(self.validation, np.ndarray) and self.validation.dtype == bool
+        return np.asarray(self.validation) if is_mask else None
+
+    @property
+    def _holds_out(self) -> bool:
+        return self._mask is not None or isinstance(self.validation, float | np.floating)
+
+    @property
+    def _own_cv(self) -> Folds | None:
+        return None if self._holds_out else super()._own_cv
+
+    def _copy_for(self, rows: IntArray) -> Self:
+        copy = super()._copy_for(rows)
+        if self._mask is not None:
+            # The mask is of all rows, so among some of them the same share is held out.
+            copy.validation = float(self._mask.mean())
+        return copy
+
+    def _held_out(self, y: IntArray) -> Fold:
+        mask, groups = self._mask, self._metadata.groups
+        if mask is not None:
+            if mask.shape != y.shape:
+                raise ValueError(f"validation is a mask of {len(mask)} rows, but X has {len(y)}.")
+            return np.flatnonzero(~mask), np.flatnonzero(mask)
+        share = float(self.validation)  # type: ignore[arg-type]
         if groups is not None:
             folds = StratifiedGroupKFold(max(2, round(1 / share)), shuffle=True, random_state=0)
             return next(iter(folds.split(y, y, groups)))
@@ -258,7 +290,11 @@ class ConeClassifier(ClassifierWrapper):
         return [Part(train, test, keep=False) for train, test in self._split(y, self._own_cv)]
 
     def _fewest(self, y: IntArray) -> int:
-        return fewest_of_a_class(y, f"validation={self.validation!r}", 'set validation="train"')
+        return fewest_of_a_class(y, self._named, 'set validation="train"')
+
+    @property
+    def _named(self) -> str:
+        return "validation, a mask," if self._mask is not None else f"validation={self.validation!r}"
 
     def _check_parts(self, parts: list[Part], y: IntArray, weight: FloatArray | None) -> None:
         weight = np.ones(len(y)) if weight is None else weight
@@ -272,10 +308,7 @@ class ConeClassifier(ClassifierWrapper):
                 raise ValueError(self._too_small(f"rows to {use} of the class {absent!r}"))
 
     def _too_small(self, what: str) -> str:
-        return (
-            f"validation={self.validation!r} leaves no {what}. Hold out another share or other folds, or set "
-            'validation="train".'
-        )
+        return f'{self._named} leaves no {what}. Hold out another share or other folds, or set validation="train".'
 
     def _label(self, code: int) -> Label:
         labels = self.classes_.tolist()
@@ -283,6 +316,15 @@ class ConeClassifier(ClassifierWrapper):
             return labels[code]
         positive = labels.index(self.pos_label_)
         return labels[positive if code == 1 else 1 - positive]
+
+    def _check_multi_class(self, y: Labels) -> None:
+        if self.threshold == "tune":
+            raise ValueError(
+                f'threshold="tune" moves the one threshold of a score of two classes; y has {len(self.classes_)}, and '
+                "rows are of the class of the highest score. Leave threshold at its default: the class weights, which "
+                "are searched for, move these decisions. " + ONE_VS_REST
+            )
+        super()._check_multi_class(y)
 
     # Scores and thresholds ------------------------------------------------------------------------------------
 
@@ -329,7 +371,7 @@ class ConeClassifier(ClassifierWrapper):
                 self._compute_honest_scores(X, y, weight)  # kept for the calibration
             if self.threshold != "tune":
                 return super()._choose_threshold(X, y, weight, gains, period)
-            if not isinstance(self.validation, float | np.floating):
+            if not self._holds_out:
                 return self._best_threshold(FBeta(self.beta), X, y, weight, gains=gains, period=period)
             # The chosen model itself has not seen these rows.
             y, weight = problem.truth(problem.judged)

@@ -123,6 +123,8 @@ class Path:
     problem: Problem
     search: Search
     tune: bool
+    # True if the errors on the rows that models are fitted on guide the search, whatever the models are judged by.
+    by_fit: bool = False
     steps: list[Judged] = field(default_factory=list)
     bounds: list[float] = field(default_factory=list)
     best: int = -1
@@ -182,7 +184,7 @@ class Path:
             self.best, self.model, self.scores = len(self.steps), main.model, scores
         self._append(step)
         curve = self._curve(t, main.model, scores) if isinstance(self.search, ScoredCone) else None
-        self.search.record(t, profile, curve)
+        self.search.record(t, on_fit if self.by_fit else profile, curve)
         return True
 
     def _curve(self, t: float, model: Estimator, scores: FloatArray) -> ThresholdCurve | None:

@@ -22,6 +22,7 @@ from scarce.metrics import gmean_score, precision_at_k_scorer
 from scarce.objectives import Objective
 from scarce.registry import all_estimators
 
+from .holdout import HoldoutChoice
 from .names import check_name, names_in
 
 __all__ = ["SCORERS", "build", "missing"]
@@ -48,7 +49,8 @@ def build(recipe: Record, protocol: Record, *, seed: int, fewest: int, binary: b
     recipe : mapping
         "estimator" (a name of the registry or a dotted path) and "params"; "steps" before it; "grid"; "scaling".
     protocol : mapping
-        "inner" folds or a "holdout" share, and the metric "choose", for a grid.
+        "inner" folds or a "holdout" share, and the metric "choose", for a grid; "refit" is false if the model that
+        was chosen on the rows held out is kept as it is.
     seed : int
         For whatever is random and has no seed of its own.
     fewest : int
@@ -67,6 +69,8 @@ def build(recipe: Record, protocol: Record, *, seed: int, fewest: int, binary: b
         return model
     names = dict(steps)
     spread = {key if key.split("__")[0] in names else f"model__{key}": _values(grid[key]) for key in grid}
+    if not protocol.get("refit", True):
+        return HoldoutChoice(model, spread, protocol["holdout"], seed)
     if "holdout" in protocol:
         folds: Any = StratifiedShuffleSplit(1, test_size=protocol["holdout"], random_state=seed)
     else:

@@ -35,6 +35,7 @@ def describe_protocol(study: Study) -> str:
         by = _CHOSEN.get(protocol.get("choose", ""), protocol.get("choose", ""))
         share = f"a share of {protocol['holdout']:.2g}" if "holdout" in protocol else f"{protocol['inner']} folds"
         chosen = f"; what a grid has is chosen by {by} on {share} of the training rows"
+        chosen += "" if protocol.get("refit", True) else ", which the model that is chosen never learns from"
     return ", ".join([how, *limits]) + chosen + "."
 
 

@@ -26,7 +26,7 @@ _KEYS = {
 }  # fmt: skip
 _RECIPE_KEYS = ("estimator", "params", "steps", "grid", "gains", "negatives")
 _METHOD_KEYS = {*_RECIPE_KEYS, "paper_grid", "sweep", "label", "scaling", "every"}
-_PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "rows", "test_rows", "warm"}
+_PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "refit", "rows", "test_rows", "warm"}
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Study:
         outer = {key: self.protocol[key] for key in kept if key in self.protocol}
         inner: Json = {}
         if method.recipe.get("grid"):
-            inner = {key: self.protocol[key] for key in ("inner", "holdout", "choose") if key in self.protocol}
+            inner = {key: self.protocol[key] for key in ("inner", "holdout", "refit", "choose") if key in self.protocol}
         # These say where a set stands in the tables and how often it is split, not what it is.
         aside = ("label", "group", "source", "splits")
         what = {key: value for key, value in set_.items() if key not in aside}
