@@ -58,6 +58,9 @@ def _compute(cell: Cell) -> Outcome:
     fewest = int(np.unique(rows.y_train, return_counts=True)[1].min())
     binary = rows.y_train.dtype.kind in "iu"
     model = build(cell.method, cell.protocol, seed=cell.split, fewest=fewest, binary=binary)
+    last = model.steps[-1][1] if hasattr(model, "steps") else None
+    if rows.held_out is not None and last is not None and "validation" in last.get_params(deep=False):
+        last.set_params(validation=rows.held_out)
     extra: Keywords = {"model__gains": rows.gains_train} if cell.method.get("gains") else {}
     if cell.protocol.get("warm"):
         # What is compiled or imported at the first use is no part of the time.

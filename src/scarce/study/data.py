@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from scarce._errors import StudyError
 from scarce._files import sha256
 from scarce._sklearn import safe_indexing
-from scarce._typing import FloatArray, Frame, IntArray, Json, Record
+from scarce._typing import BoolArray, FloatArray, Frame, IntArray, Json, Record
 from scarce.datasets import handbook_split, load, load_keel_folds
 
 from .months import draw_handbook_weeks, draw_months
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
     Models decide on test rows with `gains_test`; what they earn is counted with `gains_judged`, where that differs.
     `groups_test` and `days_test` are the customers, numbered from 0 to `n_groups` - 1, and the days of test rows that
-    are payments.
+    are payments. `held_out` is True for the training rows that methods with validation rows choose by.
     """
 
     X_train: FloatArray
@@ -55,11 +55,16 @@ class Rows(NamedTuple):
     groups_test: IntArray | None = None
     days_test: IntArray | None = None
     n_groups: int = 0
+    held_out: BoolArray | None = None
 
 
 def rows_of(set_: Record, protocol: Record, split: int) -> Rows:
     """Return the rows of a split, which depend on the arguments alone; missing values become the training median."""
     rows = _split(set_, protocol, split)
+    if rows.held_out is None and "validation" in protocol:
+        # Shuffled splits have their rows in random order, other sets theirs in time.
+        n = len(rows.y_train)
+        rows = rows._replace(held_out=np.arange(n) >= n - round(protocol["validation"] * n))
     if not (np.isnan(rows.X_train).any() or np.isnan(rows.X_test).any()):
         return rows
     empty = np.isnan(rows.X_train).all(axis=0)

@@ -1,7 +1,7 @@
-"""The protocol of Parambath et al. and of CONE: one part of the training rows to fit on, one to choose by.
+"""The protocol of the thesis and of Parambath et al.: one part of the training rows to fit on, one to choose by.
 
-Penalties, class weights and thresholds are chosen by F1 on the validation rows, and the model that was chosen there is
-kept as it is: it never learns from these rows.
+Penalties, class weights and thresholds are chosen on the validation rows, and the model that was chosen there is kept
+as it is: it never learns from these rows.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
 from sklearn.model_selection import ParameterGrid, StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline
 
 from scarce._typing import BoolArray, Estimator, FloatArray, IntArray, MatrixLike
-from scarce.objectives import FBeta
+from scarce.objectives import FBeta, Objective, PrecisionAtLeast
 from scarce.tuned import positive_score
 
-__all__ = ["HoldoutChoice", "ValidatedThreshold", "bisected_threshold"]
+__all__ = ["HoldoutChoice", "ValidatedThreshold", "VotingForest", "bisected_threshold", "precise_threshold"]
+
+# An objective takes no precision of 0, which any threshold has.
+TINY = 1e-12
 
 
 class HoldoutChoice(ClassifierMixin, BaseEstimator):
@@ -79,16 +83,55 @@ class HoldoutChoice(ClassifierMixin, BaseEstimator):
         return positive_score(self.best_estimator_, X)
 
 
+class VotingForest(ClassifierMixin, BaseEstimator):
+    """A random forest that calls a row positive if enough trees have a majority of positives in its leaf.
+
+    Parameters
+    ----------
+    n_estimators, max_depth, random_state
+        See scikit-learn's RandomForestClassifier.
+    min_votes : int
+        The votes that make a row positive.
+    """
+
+    def __init__(
+        self, n_estimators: int = 24, min_votes: int = 9, max_depth: int | None = None, random_state: int | None = None
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.min_votes = min_votes
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: IntArray) -> Self:
+        """Grow the trees."""
+        forest = RandomForestClassifier(self.n_estimators, max_depth=self.max_depth, random_state=self.random_state)
+        self.forest_ = forest.fit(X, y)
+        self.classes_ = self.forest_.classes_
+        return self
+
+    def score_samples(self, X: FloatArray) -> FloatArray:
+        """Return the votes of each row."""
+        return np.sum([tree.predict(X) for tree in self.forest_.estimators_], axis=0)
+
+    def predict(self, X: FloatArray) -> IntArray:
+        """Return the class of each row."""
+        return self.classes_[(self.score_samples(X) >= self.min_votes).astype(np.intp)]
+
+
 class ValidatedThreshold(ClassifierMixin, BaseEstimator):
-    """A classifier fitted once, and its threshold, chosen by F1 on validation rows.
+    """A classifier fitted once, and its threshold, chosen on validation rows.
 
     Parameters
     ----------
     estimator : classifier
         Any with `predict_proba` or `decision_function`.
-    rule : {"own", "best", "bisection"}, default="best"
+    rule : {"own", "best", "bisection"} or Objective, default="best"
         "own": its own threshold; "best": that of the highest F1 (Koyejo et al., 2014); "bisection": found by halving
-        the interval of F1 values that it may have, for probabilities (Narasimhan et al., 2015, their second algorithm).
+        the interval of F1 values that it may have, for probabilities (Narasimhan et al., 2015, their second algorithm);
+        an objective: the threshold that is best for it.
+    reference : classifier, default=None
+        Another classifier, fitted on the same rows. The threshold is that of the highest recall among those with at
+        least its precision on the validation rows; where none has, the one of highest precision.
     balanced : bool, default=False
         Give the rows of each class the share of the other one as weight, so that both classes weigh the same.
     validation : ndarray of bool
@@ -98,16 +141,18 @@ class ValidatedThreshold(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Estimator,
-        rule: str = "best",
+        rule: str | Objective = "best",
+        reference: Estimator | None = None,
         balanced: bool = False,
         validation: BoolArray | None = None,
     ) -> None:
         self.estimator = estimator
         self.rule = rule
+        self.reference = reference
         self.balanced = balanced
         self.validation = validation
 
-    def fit(self, X: FloatArray, y: IntArray) -> Self:
+    def fit(self, X: FloatArray, y: IntArray, gains: FloatArray | None = None) -> Self:
         """Fit on the rows that are not for validation, and choose the threshold on those that are."""
         assert self.validation is not None
         fit, judge = np.flatnonzero(~self.validation), np.flatnonzero(self.validation)
@@ -116,8 +161,13 @@ class ValidatedThreshold(ClassifierMixin, BaseEstimator):
         weight = np.where(y[fit] == 1, 1 - positive, positive) if self.balanced else None
         self.estimator_ = clone(self.estimator).fit(X[fit], y[fit], sample_weight=weight)
         score = positive_score(self.estimator_, X[judge])
-        if self.rule == "best":
-            self.threshold_ = FBeta(1).best_threshold(score, y[judge]).threshold
+        if self.reference is not None:
+            called = clone(self.reference).fit(X[fit], y[fit]).predict(X[judge]) == 1
+            self.threshold_ = precise_threshold(score, y[judge], y[judge][called].mean() if called.any() else 1.0)
+        elif self.rule == "best" or isinstance(self.rule, Objective):
+            objective = FBeta(1) if isinstance(self.rule, str) else self.rule
+            money = None if gains is None else gains[judge]
+            self.threshold_ = objective.best_threshold(score, y[judge], gains=money).threshold
         elif self.rule == "bisection":
             self.threshold_ = bisected_threshold(score, y[judge])
         else:
@@ -132,6 +182,23 @@ class ValidatedThreshold(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return the score of each row less the threshold."""
         return positive_score(self.estimator_, X) - self.threshold_
+
+
+def precise_threshold(score: FloatArray, y: IntArray, precision: float) -> float:
+    """Return the threshold of highest recall with at least a precision, or with the highest one that there is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scarce.study.holdout import precise_threshold
+    >>> score, y = np.array([0.1, 0.2, 0.6, 0.7]), np.array([0, 1, 0, 1])
+    >>> [round(precise_threshold(score, y, precision), 2) for precision in (1.0, 0.6)]
+    [0.65, 0.15]
+    """
+    order = np.argsort(-score, kind="stable")
+    called = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+    best = (np.cumsum(y[order])[called] / (called + 1)).max()
+    return PrecisionAtLeast(max(float(min(precision, best)), TINY)).best_threshold(score, y).threshold
 
 
 def bisected_threshold(probability: FloatArray, y: IntArray, steps: int = 100) -> float:

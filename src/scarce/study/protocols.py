@@ -29,6 +29,8 @@ def describe_protocol(study: Study) -> str:
         how += ", those of KEEL" if kind == "keel" else ""
     else:
         how = f"{times}, each with rows drawn for it" if kind == "drawn" else f"{times} in the order of time"
+    if "validation" in protocol:
+        how += f", {100 * protocol['validation']:.0f} % of the training rows for thresholds"
     limits = [f"at most {protocol[key]:,} {what}" for key, what in _LIMITS if isinstance(protocol.get(key), int)]
     chosen = ""
     if any(method.recipe.get("grid") for method in study.methods):

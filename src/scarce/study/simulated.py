@@ -41,6 +41,8 @@ def draw_payments(
 ) -> tuple[Any, ...]:
     """Draw simulated payments of ten months: six to train on, four to test on, as in Metzler's thesis, chapter 6.
 
+    Of the six, the last two are for validation.
+
     `judged` are the gains that decisions earn, where they differ from those that models learn and decide with. With a
     `first_seed` the payments are others than without.
     """
@@ -59,4 +61,5 @@ def draw_payments(
     if gains is None:
         return parts
     assumed, earned = Gains(**gains)(frame), Gains(**(judged or gains))(frame)
-    return *parts, assumed[first], assumed[~first], earned[~first]
+    held_out = (frame["date"].dt.month > 4).to_numpy()[first]
+    return *parts, assumed[first], assumed[~first], earned[~first], "", None, None, 0, held_out

@@ -26,7 +26,19 @@ _KEYS = {
 }  # fmt: skip
 _RECIPE_KEYS = ("estimator", "params", "steps", "grid", "gains", "negatives")
 _METHOD_KEYS = {*_RECIPE_KEYS, "paper_grid", "sweep", "label", "scaling", "every"}
-_PROTOCOL_KEYS = {"kind", "splits", "test_size", "inner", "choose", "holdout", "refit", "rows", "test_rows", "warm"}
+_PROTOCOL_KEYS = {
+    "kind",
+    "splits",
+    "test_size",
+    "inner",
+    "choose",
+    "holdout",
+    "refit",
+    "rows",
+    "test_rows",
+    "warm",
+    "validation",
+}
 
 
 @dataclass(frozen=True)
@@ -142,7 +154,7 @@ class Study:
         )
 
     def _cell(self, set_: Record, split: int, method: Method) -> Cell:
-        kept = ("kind", "test_size", "rows", "test_rows", "warm")
+        kept = ("kind", "test_size", "rows", "test_rows", "warm", "validation")
         outer = {key: self.protocol[key] for key in kept if key in self.protocol}
         inner: Json = {}
         if method.recipe.get("grid"):
