@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from scarce.audit import Audit, AuditError, audit, save, score_files, score_table
+from scarce.audit.handover import handover
 from scarce.datasets import make_transactions
-from scarce.engines import BatchScorer, load_model
+from scarce.engines import BatchScorer, Fault, RowError, compile_model, load_model
 from scarce.tables import EntityHistory
 
 
@@ -48,6 +49,15 @@ def test_histories_are_learned_from_and_ranked_by(with_history: Audit, payments:
     found = with_history.cases[[c.name for c in made]]
     np.testing.assert_array_equal(found, expected.transform(payments.loc[found.index]))
     assert {link.column for e in with_history.evidence for link in e.links} <= {"customer_id", "shop"}
+
+
+def test_the_desk_sees_the_histories_of_look_alikes_too(with_history: Audit) -> None:
+    made = {column.name for column in with_history.histories.columns}
+    cases = handover(with_history)["cases"]
+    for alike in (alike for case in cases for alike in case["data"]["look_alikes"]):
+        assert made < set(alike["values"])
+        assert all(alike["values"][d["title"]] == d["other"] for d in alike["differ"])
+    assert any(made & set(alike["agree"]) for case in cases for alike in case["data"]["look_alikes"])
 
 
 def test_rows_that_are_tested_together_do_not_know_their_outcomes(with_history: Audit, payments: pd.DataFrame) -> None:
@@ -144,3 +154,12 @@ def test_numbers_of_days_have_windows_in_days(payments: pd.DataFrame, with_histo
     rows = with_history.task.X.index
     found = result.task.X.loc[rows, "shop: rows in 7"]
     np.testing.assert_array_equal(found, with_history.task.X["shop: rows in 7d"])
+
+
+def test_a_row_without_a_time_is_named_with_its_column(with_history: Audit, tmp_path: Path) -> None:
+    save(with_history, tmp_path / "audit")
+    scorer = compile_model(load_model(tmp_path / "audit"))
+    with pytest.raises(RowError) as refused:
+        scorer.score_rows([{"date": "2024-08-01", "amount": 5.0}, {"amount": 5.0}, {"date": "", "amount": 5.0}])
+    needed = "a date, since the model learned from the rows before each row"
+    assert refused.value.faults == [Fault(row, "date", needed, "none") for row in (1, 2)]

@@ -73,6 +73,8 @@ def test_cases_follow_the_queue(result: Audit) -> None:
         assert "Amount" in titles
         assert "shop" not in titles
         assert next(cell["value"] for cell in case["cells"] if cell["title"] == "Amount").endswith(" €")
+        # True and false are learned from as 1 and 0, and shown as they are in the table.
+        assert next(cell["usual"] for cell in case["cells"] if cell["title"] == "new_shop") in ("True", "False")
     assert any(evidence.links for evidence in result.evidence)
 
 

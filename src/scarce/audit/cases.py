@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pandas as pd
 
-from scarce._typing import Json
+from scarce._typing import Cell, Json
 from scarce.tables import Usual, show
 
 from .dictionary import Dictionary
@@ -51,7 +52,7 @@ def case_data(
             {
                 "title": names.title(name),
                 "value": names.show(name, show(cells[name])),
-                "usual": names.show(name, show(usual[name].typical)) if name in usual else None,
+                "usual": names.show(name, show(_as(cells[name], usual[name].typical))) if name in usual else None,
                 "telling": name in telling,
             }
             for name in visible
@@ -80,6 +81,11 @@ def case_data(
         "inside": [identify(row) for row in evidence.inside],
         "summary": percent(evidence.probability),
     }
+
+
+def _as(cell: Cell, usual: Cell) -> Cell:
+    """Return a usual value in the words of a cell: true or false were learned from as 1 and 0."""
+    return bool(usual) if isinstance(cell, bool | np.bool_) and usual in (0, 1) else usual
 
 
 def _look_alike(alike: LookAlike, names: Dictionary, identify: Callable[[int], str]) -> Json:

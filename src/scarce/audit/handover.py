@@ -14,7 +14,7 @@ from scarce.tables import show
 from scarce.tables.types import cell_text
 
 from .cases import case_data
-from .page import case_names, cells_of
+from .page import case_names, cells_of, known_cells
 from .result import Audit
 
 __all__ = ["CASES", "KNOWN", "write_handover"]
@@ -46,7 +46,7 @@ def handover(result: Audit) -> Json:
         identity = {name: _text(own[name]) for name in key}
         data = case_data(evidence, own, result.usual, result.names, names)
         for shown, alike in zip(data["look_alikes"], evidence.look_alikes, strict=True):
-            shown["values"] = _values(result, result.frame.iloc[alike.row].drop(result.target.name))
+            shown["values"] = _values(result, known_cells(result, alike.row))
         cases.append(
             {
                 "id": hashlib.sha256(json.dumps(identity, ensure_ascii=False).encode()).hexdigest()[:24],

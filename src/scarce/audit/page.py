@@ -20,7 +20,7 @@ from .gather import MOST_CASES
 from .result import Audit
 from .segments import Segment
 
-__all__ = ["case_names", "cases_data", "cells_of", "inside_data", "script_json", "validator_data"]
+__all__ = ["case_names", "cases_data", "cells_of", "inside_data", "known_cells", "script_json", "validator_data"]
 
 
 def script_json(data: Json) -> Markup:
@@ -45,6 +45,12 @@ def cells_of(result: Audit, place: int) -> pd.Series:
         return own
     made = [column.name for column in result.histories.columns]
     return pd.concat([own, result.cases[made].iloc[place].astype(object)])
+
+
+def known_cells(result: Audit, row: int) -> pd.Series:
+    """Return the cells of a row of the table, and the history of its entities."""
+    own = result.frame.iloc[row].drop(result.target.name)
+    return own if result.histories is None else pd.concat([own, result.histories.frame.iloc[row].astype(object)])
 
 
 def case_names(result: Audit) -> Callable[[int], str]:
