@@ -22,10 +22,10 @@ from scarce.tables.labels import label_key
 from scarce.tables.numbers import COMMA
 from scarce.tables.readings import CODE, apply_reading
 
-__all__ = ["NO_DATE", "CellReader", "Fault", "RowError", "RowReader", "as_frame"]
+__all__ = ["MOST_FAULTS", "NO_DATE", "CellReader", "Fault", "RowError", "RowReader", "as_frame"]
 
 NO_DATE = int(np.iinfo(np.int64).min)
-_MOST_FAULTS = 20
+MOST_FAULTS = 20
 _MOST_EXACT = 2**53
 _LONGEST_SHOWN = 80
 _EXPECTED = {"bool": "true or false", "int64": "a whole number", "float64": "a number", "timestamp": "a date"}
@@ -93,10 +93,10 @@ class RowReader:
                 read.append(self.of_row(row, number))
             except RowError as error:
                 faults += error.faults
-                if len(faults) >= _MOST_FAULTS:
+                if len(faults) >= MOST_FAULTS:
                     break
         if faults:
-            raise RowError(faults[:_MOST_FAULTS])
+            raise RowError(faults[:MOST_FAULTS])
         return [list(cells) for cells in zip(*read, strict=True)] if read else [[] for _ in self.columns]
 
     def of_arrow(self, table: pa.Table) -> list[Any]:
@@ -109,7 +109,7 @@ class RowReader:
             except RowError as error:
                 faults += error.faults
         if faults:
-            raise RowError(faults[:_MOST_FAULTS])
+            raise RowError(faults[:MOST_FAULTS])
         return typed
 
     def _faults(self, row: Mapping[str, Cell], number: int) -> list[Fault]:

@@ -16,7 +16,6 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from scarce._errors import AuditError
 from scarce._typing import BoolArray, Cell, Estimator, FloatArray
 from scarce.base import RareEventClassifier
 from scarce.boosting import ProfitBoosting
@@ -26,7 +25,7 @@ from scarce.trees import MetaAPForest, ProfitForest, ProfitTree, RankingForest
 from scarce.trees._packed import PackedTrees
 from scarce.tuned import TunedThreshold
 
-from .cells import Fault, RowError, RowReader, as_frame, shown
+from .cells import MOST_FAULTS, NO_DATE, Fault, RowError, RowReader, as_frame, shown
 from .encoder import CompiledEncoder, NotCompiled, compile_encoder
 from .flat_trees import LeafTable, flat_booster, flat_forest, leaf_table
 from .saved import SavedModel
@@ -163,15 +162,28 @@ class RowScorer:
         return self._score_by_pipeline(X)
 
     def _by_pipeline(self, typed: Sequence[Any]) -> Scored:
-        try:
-            X = self.frame(typed)
-        except AuditError as error:
-            raise RowError([Fault(0, "history", "rows whose history can be made", str(error))]) from None
+        self._refuse_untimed(typed)
+        X = self.frame(typed)
         try:
             return self._score_by_pipeline(X)
         except ValueError:
             # The only cells that a pipeline refuses once they are typed are too large for its arithmetic.
             raise self._too_large(typed, 0, len(typed[0])) from None
+
+    def _refuse_untimed(self, typed: Sequence[Any]) -> None:
+        """Refuse rows without a time, of which nobody can say what was before them."""
+        if self.model.history is None:
+            return
+        for column, cells in zip(self.reader.columns, typed, strict=True):
+            if column.name != self.model.history.time:
+                continue
+            kind = "date" if column.kind == "date" else "number"
+            needed = f"a {kind}, since the model learned from the rows before each row"
+            empty = np.asarray(cells) == NO_DATE if column.kind == "date" else np.isnan(np.asarray(cells))
+            if empty.any():
+                raise RowError(
+                    [Fault(int(row), column.name, needed, "none") for row in np.flatnonzero(empty)[:MOST_FAULTS]]
+                )
 
     def _score_by_pipeline(self, X: pd.DataFrame) -> Scored:
         encoder, method = self.model.pipeline[:-1], self.model.pipeline[-1]
