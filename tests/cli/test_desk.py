@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 import sys
 from pathlib import Path
 
@@ -85,9 +87,22 @@ def test_a_folder_without_a_desk_is_a_sentence(tmp_path: Path, monkeypatch, caps
 def test_the_first_start_prints_a_token_once(folder: Path, monkeypatch, capsys) -> None:
     import uvicorn
 
-    monkeypatch.setattr(uvicorn, "run", lambda *arguments, **options: None)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: sockets[0].close())
     for first in (True, False):
-        assert call("serve", folder, monkeypatch=monkeypatch) == 0
+        assert call("serve", folder, "--port", 0, monkeypatch=monkeypatch) == 0
         out = capsys.readouterr().out
         assert ("Administrator's token, shown this once: scarce_" in out) == first
-        assert "The desk is open at http://127.0.0.1:8000" in out
+        # The address is that of the port which listens, not the 0 that was asked for.
+        assert re.search(r"The desk is open at http://127\.0\.0\.1:[1-9]\d+; Ctrl-C closes it\.", out)
+
+
+def test_what_cannot_be_opened_is_a_sentence(folder: Path, monkeypatch, capsys) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert call("serve", folder, "--port", taken.getsockname()[1], monkeypatch=monkeypatch) == 2
+    said = capsys.readouterr()
+    assert "name another (--port)" in said.err
+    assert said.err.count("\n") == 1
+    assert "is open" not in said.out
+    wrong = folder / "manifest.json"
+    assert call("serve", folder, "--port", 0, "--tls-cert", wrong, "--tls-key", wrong, monkeypatch=monkeypatch) == 2
+    assert "in PEM (--tls-cert, --tls-key)" in capsys.readouterr().err

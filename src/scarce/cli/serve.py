@@ -5,8 +5,11 @@ from __future__ import annotations
 import ipaddress
 import logging
 import multiprocessing
+import socket
+import ssl
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +42,7 @@ def serve_command(
     uvicorn = require("uvicorn", "scarce serve")
     require("fastapi", "scarce serve")
     from scarce.desk.app import create_app
+    from scarce.desk.errors import DeskError
     from scarce.desk.imports import import_folder
     from scarce.desk.store import Store, store_url
 
@@ -47,9 +51,34 @@ def serve_command(
     _first_token(opened)
     secure = bool(tls) or behind_proxy
     app = create_app(opened, folder, record=record, secure=secure)
+    options = {"log_level": "warning", "server_header": False, "proxy_headers": behind_proxy, **tls}
+    try:
+        config = uvicorn.Config(app, **options)
+        config.load()
+    except ssl.SSLError as error:
+        raise DeskError(
+            f"{tls_cert} and {tls_key} are not a certificate and its key in PEM (`tls_cert`, `tls_key`)."
+        ) from error
+    listening = _listen(host, port)
     threading.Thread(target=_work_hourly, args=(opened, folder, record), daemon=True).start()
-    typer.echo(f"The desk is open at {'https' if tls else 'http'}://{_written(host)}:{port}; Ctrl-C closes it.")
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, proxy_headers=behind_proxy, **tls)
+    address = f"{'https' if tls else 'http'}://{_written(host)}:{listening.getsockname()[1]}"
+    # Whoever comes before the model is loaded waits for it: the system holds the request.
+    typer.echo(f"The desk is open at {address}; Ctrl-C closes it.")
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket at an address, which takes connections from now on."""
+    from scarce.desk.errors import DeskError
+
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DeskError(
+            f"The desk cannot listen at {_written(host)}:{port} ({reason}); name another (`port`)."
+        ) from error
 
 
 def _work_hourly(store: Store, folder: Path, record: bool) -> None:
