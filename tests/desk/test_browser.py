@@ -48,6 +48,12 @@ def _failed(request: sync_api.Request) -> bool:
     return request.failure != "net::ERR_ABORTED"
 
 
+def arrive(page: sync_api.Page, selector: str) -> None:
+    """Wait for a page with its script, without which a key does nothing."""
+    page.wait_for_selector(selector)
+    page.wait_for_load_state()
+
+
 def check_access(page: sync_api.Page) -> None:
     """Refuse serious violations of the rules for accessible pages."""
     if not AXE.exists():
@@ -81,7 +87,7 @@ def test_a_reviewer_works_by_keyboard_alone(
     check_access(page)
     page.keyboard.type(token)  # the field has the focus
     page.keyboard.press("Enter")
-    page.wait_for_selector("#queue")
+    arrive(page, "#queue")
     check_access(page)
     fits = "document.documentElement.scrollWidth <= innerWidth"
     assert page.evaluate(fits)
@@ -95,7 +101,7 @@ def test_a_reviewer_works_by_keyboard_alone(
 
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#case")
+    arrive(page, "#case")
     assert "P000000" in page.locator("h1").inner_text()
     assert page.get_by_role("button", name="Positive").is_visible()
     box = page.get_by_role("button", name="Positive").bounding_box()
@@ -104,13 +110,13 @@ def test_a_reviewer_works_by_keyboard_alone(
     assert page.evaluate(fits)
     check_access(page)
     page.keyboard.press("1")
-    page.wait_for_selector(".flash")
+    arrive(page, ".flash")
     assert "P000000" in page.locator(".flash").inner_text()
     assert "3 linked open cases have moved" in page.locator(".flash").inner_text()
     assert "P000030" in page.locator("h1").inner_text()
 
     page.keyboard.press("q")
-    page.wait_for_selector("#queue")
+    arrive(page, "#queue")
     badge = page.locator("#queue .badge.link").first.inner_text()
     risen = re.search(r"shares terminal T0000 with payment P000000, confirmed at \d\d:\d\d: up (\d+) ranks?", badge)
     assert risen
@@ -119,12 +125,12 @@ def test_a_reviewer_works_by_keyboard_alone(
     page.wait_for_url("**order=rank**")
 
     page.keyboard.press("u")
-    page.wait_for_selector("#case")
+    arrive(page, "#case")
     assert "P000000" in page.locator("h1").inner_text()
     assert "(undo)" in page.locator(".history").inner_text()
     assert "open" in page.locator("h1 .status").inner_text()
     page.keyboard.press("2")
-    page.wait_for_selector(".flash")
+    arrive(page, ".flash")
 
     page.goto("/figures")
     check_access(page)
@@ -149,7 +155,7 @@ def test_a_dark_screen_has_enough_contrast(browser: sync_api.Browser, served: tu
     page.goto("/login")
     page.fill("#token", add_token(store, "ben", "reviewer"))
     page.keyboard.press("Enter")
-    page.wait_for_selector("#queue")
+    arrive(page, "#queue")
     check_access(page)
     page.goto("/cases/1")
     check_access(page)

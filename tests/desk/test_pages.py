@@ -17,9 +17,10 @@ from starlette.routing import Mount, Route
 
 from scarce.desk.app import create_app
 from scarce.desk.imports import import_folder
+from scarce.desk.schema import CaseEntity
 from scarce.desk.store import Store, store_url
 from scarce.desk.tokens import add_token, revoke_token
-from scarce.desk.verdicts import Given, decide
+from scarce.desk.verdicts import Given, decide, undo
 
 from .audits import make_folder
 
@@ -193,6 +194,39 @@ def test_what_cannot_be_done_is_a_sentence_on_a_page(browser: TestClient) -> Non
     assert answer.status_code == 404
     assert "There is no case 99999." in answer.text
     assert browser.get("/?after=nonsense").status_code == 422
+    wrong = browser.post("/cases/2/verdict", data={"csrf": csrf(browser), "verdict": "positive", "seen": "none"})
+    assert wrong.status_code == 422
+    assert "Field 'seen': expected a valid integer" in unescape(wrong.text)
+
+
+def test_an_open_case_has_no_neighbours_among_decided_ones(browser: TestClient, small: Store) -> None:
+    undo(small, 21, "ben", seen=decide(small, 21, "ben", Given("negative")).id)
+    answer = browser.get("/cases/21?status=negative&order=decided")
+    assert answer.status_code == 200
+    assert 'id="next"' not in answer.text
+
+
+def test_only_a_verdict_that_moves_linked_cases_says_so(browser: TestClient, small: Store) -> None:
+    def flash(verdict: str, case: int) -> str:
+        given = {"csrf": csrf(browser), "seen": "0", "verdict": verdict}
+        text = browser.get(browser.post(f"/cases/{case}/verdict", data=given).headers["location"]).text
+        return unescape(text[text.index('class="flash"') :][:400])
+
+    # Three cases of one terminal.
+    with small.write() as transaction:
+        for case in (31, 32, 33):
+            transaction.add(CaseEntity(case_id=case, column="account", value="A"))
+    assert "2 linked open cases have moved" in flash("positive", 31)
+    assert "moved" not in flash("undecidable", 32)
+
+
+def test_the_reference_says_what_to_send_and_what_comes_back(browser: TestClient) -> None:
+    text = unescape(browser.get("/docs").text)
+    assert "<code>faults</code> names rows, columns and cells" in text
+    assert '"kind": "card"' in text
+    assert "Somebody else decided the case" in text
+    assert "Successful Response" not in text
+    assert "`" not in text
 
 
 def test_the_interface_pages_through_the_queue(client: TestClient, tokens: dict[str, str]) -> None:
@@ -213,6 +247,20 @@ def test_a_review_sent_twice_is_stored_once(client: TestClient, tokens: dict[str
     assert answers[0].json() == answers[1].json()
     again = client.post("/v1/cases/11/reviews", json=given | {"request": "9876543210"}, headers=headers)
     assert again.status_code == 409
+
+
+def test_a_field_that_cannot_be_read_is_a_sentence(client: TestClient, tokens: dict[str, str]) -> None:
+    headers = {"authorization": f"Bearer {tokens['reviewer']}"}
+    wrong = client.post("/v1/cases/40/reviews", json={"verdict": "maybe"}, headers=headers)
+    assert wrong.json() == {
+        "detail": "Field 'verdict': expected 'positive', 'negative' or 'undecidable', found 'maybe'."
+    }
+    assert wrong.status_code == 422
+    lacks = client.post("/v1/cases/40/reviews", json={}, headers=headers)
+    assert lacks.json() == {"detail": "Field 'verdict': field required."}
+    unseen = client.post("/v1/cases/40/reviews", json={"verdict": "positive", "seen": 5}, headers=headers)
+    assert unseen.status_code == 422
+    assert unseen.json()["detail"].startswith("Nobody has decided this case yet")
 
 
 def test_no_query_of_the_queue_reads_a_table_from_end_to_end(browser: TestClient, small: Store) -> None:

@@ -16,15 +16,17 @@ from .auth import require_role
 from .hiding import hidden_columns
 from .queue import PAGE, Wanted, find_page
 from .schema import Case, CaseData, Verdict
+from .shapes import REFUSALS
 from .tokens import Person
 from .verdicts import Conflict, Given, decide
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1", tags=["desk"])
+router = APIRouter(prefix="/v1", tags=["desk"], responses=REFUSALS)
 
 Viewer = Annotated[Person, Depends(require_role("viewer"))]
 Reviewer = Annotated[Person, Depends(require_role("reviewer"))]
+_UNKNOWN: dict[int | str, Json] = {404: {"description": "There is no such case."}}
 # As large as the numbers that both stores hold.
 CaseNumber = Annotated[int, Path(ge=1, le=2**62)]
 
@@ -83,6 +85,8 @@ class FullCase(CaseSummary):
 class Review(BaseModel):
     """A verdict."""
 
+    model_config = {"json_schema_extra": {"example": {"verdict": "positive", "kind": "card", "seen": 0}}}
+
     verdict: Literal["positive", "negative", "undecidable"]
     reason: str | None = Field(None, max_length=200)
     note: str | None = Field(None, max_length=10_000)
@@ -107,7 +111,7 @@ def queue(
         return QueuePage(cases=_summaries(page.cases, hidden_columns(transaction)), next=page.next)
 
 
-@router.get("/cases/{case_id}")
+@router.get("/cases/{case_id}", responses=_UNKNOWN)
 def case(request: Request, person: Viewer, case_id: CaseNumber) -> FullCase:
     """Return a case with its evidence and its history."""
     with request.app.state.store.read() as transaction:
@@ -123,7 +127,11 @@ def case(request: Request, person: Viewer, case_id: CaseNumber) -> FullCase:
         )
 
 
-@router.post("/cases/{case_id}/reviews", status_code=201)
+@router.post(
+    "/cases/{case_id}/reviews",
+    status_code=201,
+    responses={**_UNKNOWN, 409: {"description": "Somebody else decided the case; nothing is stored."}},
+)
 def review(request: Request, person: Reviewer, case_id: CaseNumber, given: Review) -> Entry:
     """Store a verdict; when the answer comes, it is on the disk."""
     with request.app.state.store.read() as transaction:

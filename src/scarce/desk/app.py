@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import scarce
 from scarce._typing import Json
 from scarce.engines import RowError
+from scarce.engines.cells import MOST_FAULTS, shown
 
 from . import api, cases, exports, figures, pages, reference, scoring
 from .auth import Attempts, Gate, LoginNeeded, require_role
@@ -76,6 +78,7 @@ def create_app(store: Store, folder: Path, *, record: bool = False, secure: bool
     app.add_exception_handler(LoginNeeded, _to_login)
     app.add_exception_handler(DeskError, _refuse)
     app.add_exception_handler(RowError, _refuse_rows)
+    app.add_exception_handler(RequestValidationError, _refuse_fields)
     app.add_middleware(BodyLimit)
     app.add_exception_handler(HTTPException, _explain)
     app.add_middleware(_Headers)
@@ -94,6 +97,20 @@ async def _refuse(request: Request, error: Exception) -> Response:
     if not request.url.path.startswith("/v1/"):
         return page(request, "message.html.jinja", 422, message=str(error))
     return JSONResponse({"detail": str(error)}, 422)
+
+
+async def _refuse_fields(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return await _refuse(request, DeskError(" ".join(_sentence(fault) for fault in error.errors()[:MOST_FAULTS])))
+
+
+def _sentence(fault: Json) -> str:
+    """Return what is wrong with a field of a request; its place begins with where that stands, such as the query."""
+    name = ".".join(map(str, fault["loc"][1:])) or str(fault["loc"][0])
+    expected = str(fault["msg"]).removeprefix("Input should be ")
+    if expected != fault["msg"]:
+        return f"Field {name!r}: expected {expected}, found {shown(fault['input'])}."
+    return f"Field {name!r}: {expected[:1].lower()}{expected[1:]}."
 
 
 async def _refuse_rows(request: Request, error: Exception) -> Response:

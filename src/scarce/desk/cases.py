@@ -24,7 +24,7 @@ from .evidence import (
 )
 from .pages import Viewer, in_address, wanted_of
 from .queue import Wanted, find_page, place_of
-from .schema import OPEN, Case, CaseEntity, Kind, Reason, Verdict
+from .schema import NEGATIVE, OPEN, POSITIVE, Case, CaseEntity, Kind, Reason, Verdict
 from .site import budget_left, page, to_undo
 from .store import Store
 from .tokens import Person
@@ -138,6 +138,8 @@ def _found(transaction: Transaction, case_id: int) -> Case:
 
 def _beside(transaction: Transaction, case: Case, wanted: Wanted, *, backwards: bool) -> int | None:
     """Return the number of the next case in the reader's queue, or of the one before."""
+    if wanted.order == "decided" and case.decided is None:
+        return None  # a case that is open has no place among those that are decided
     turned = replace(wanted, after=place_of(case, wanted.order), size=1, backwards=wanted.backwards ^ backwards)
     cases = find_page(transaction, turned).cases
     return cases[0].id if cases else None
@@ -165,6 +167,8 @@ def _done(transaction: Transaction, text: str) -> tuple[Verdict, Case, int] | No
     if entry is None:
         return None
     case = transaction.get_one(Case, entry.case_id)
+    if entry.old == OPEN and entry.new not in (POSITIVE, NEGATIVE):
+        return entry, case, 0
     own = select(CaseEntity.column, CaseEntity.value).where(CaseEntity.case_id == case.id).subquery()
     moved = (
         select(func.count(Case.id.distinct()))

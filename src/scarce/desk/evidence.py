@@ -135,13 +135,19 @@ def drawing_of_links(case: Case, shared: list[Shared]) -> Markup | None:
     """Return a drawing of the case, its entities, and the cases that share them."""
     entities = []
     for entity in shared:
-        nodes = [Node(linked.case.name, linked.case.status, f"/cases/{linked.case.id}") for linked in entity.cases]
+        own = f"{entity.column} {entity.value}"
+        nodes = [Node(_apart(link.case.name, own), link.case.status, f"/cases/{link.case.id}") for link in entity.cases]
         nodes = nodes[:_MOST_DRAWN]
         if entity.positives:
             nodes.append(Node(f"{entity.positives:,} known positive", POSITIVE))
         if nodes:
-            entities.append((Node(f"{entity.column} {entity.value}", "entity"), nodes))
+            entities.append((Node(own, "entity"), nodes))
     return network(Node(case.name, "own"), entities, "Cases that share an entity with this one") if entities else None
+
+
+def _apart(name: str, shared: str) -> str:
+    """Return what tells a case from the others at an entity: its name without that."""
+    return ", ".join(part for part in name.split(", ") if part != shared) or name
 
 
 def hold(transaction: Transaction, case: Case, who: str) -> Lock | None:

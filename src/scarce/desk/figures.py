@@ -148,6 +148,7 @@ def figures_page(request: Request, person: Viewer) -> Response:
             overlooked=missed,
             firsts=firsts,
             watched=watched,
+            record=request.app.state.record,
             columns=[] if watched is None else watched["report"]["drift"]["columns"][:_MOST_COLUMNS],
             entities=[name for name in dict.fromkeys(name for day in firsts for name in day.alone) if name != ANY],
             drawings={**_drawings(verdicts, checked, missed, firsts), **_of_days(watched)},

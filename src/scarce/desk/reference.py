@@ -42,7 +42,7 @@ def _routes(schema: Json) -> Iterator[_Route]:
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
             contents: Json = operation.get("requestBody", {}).get("content", {})
-            examples = [content["example"] for content in contents.values() if "example" in content]
+            examples = [found for content in contents.values() if (found := _example(content, schema))]
             yield _Route(
                 method.upper(),
                 path,
@@ -50,7 +50,7 @@ def _routes(schema: Json) -> Iterator[_Route]:
                 [(p["name"], p["in"], _kind(p.get("schema", {}))) for p in operation.get("parameters", [])],
                 list(contents),
                 json.dumps(examples[0], indent=1, ensure_ascii=False) if examples else "",
-                [(status, answer["description"]) for status, answer in sorted(operation["responses"].items())],
+                [(status, _said(answer)) for status, answer in sorted(operation["responses"].items())],
             )
 
 
@@ -58,3 +58,16 @@ def _kind(schema: Any) -> str:
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
     return str(schema.get("type", ""))
+
+
+def _example(content: Json, schema: Json) -> Json | None:
+    """Return the example of a body, which may stand where its shape is described."""
+    name = str(content.get("schema", {}).get("$ref", "")).rpartition("/")[2]
+    found: Json | None = content.get("example") or schema["components"]["schemas"].get(name, {}).get("example")
+    return found
+
+
+def _said(answer: Json) -> str:
+    """Return what an answer is; FastAPI's own words for one that went well say nothing."""
+    text = str(answer["description"])
+    return "Done." if text == "Successful Response" else text

@@ -39,6 +39,7 @@ _log = logging.getLogger("scarce")
 _FEW_ROWS = 20
 _MOST_EXPLAINED = 100
 _MOST_OUTCOMES = 10_000
+_OF_MODELS: dict[int | str, Json] = {status: ERRORS[status] for status in (401, 503)}
 
 Viewer = Annotated[Person, Depends(require_role("viewer"))]
 Reviewer = Annotated[Person, Depends(require_role("reviewer"))]
@@ -207,14 +208,16 @@ async def outcomes(request: Request, person: Reviewer) -> Json:
     return {"stored": len(given)}
 
 
-@router.get("/v1/models", response_model=ModelAtWork)
+@router.get("/v1/models", response_model=ModelAtWork, responses=_OF_MODELS)
 async def model(request: Request, person: Viewer) -> Json:
     """Return the model at work."""
     return _described(service_of(request.app).models.get())
 
 
 @router.post(
-    "/v1/models/reload", response_model=ModelAtWork, responses={409: {"description": "The old model stays at work."}}
+    "/v1/models/reload",
+    response_model=ModelAtWork,
+    responses={401: ERRORS[401], 403: ERRORS[403], 409: {"description": "The old model stays at work."}},
 )
 async def reload(request: Request, person: Admin) -> Json:
     """Load the model of the audit that was imported last, and switch to it; requests meanwhile use the old one."""
@@ -224,7 +227,7 @@ async def reload(request: Request, person: Admin) -> Json:
         raise HTTPException(409, str(error)) from error
 
 
-@router.get("/metrics", response_class=Response)
+@router.get("/metrics", response_class=Response, responses={401: ERRORS[401]})
 async def metrics(request: Request, person: Viewer) -> Response:
     """Return counts, times, the distribution of probabilities and the last report of the monitor for Prometheus."""
     service = service_of(request.app)

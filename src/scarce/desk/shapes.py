@@ -14,6 +14,7 @@ __all__ = [
     "DECIDE",
     "ERRORS",
     "OUTCOMES",
+    "REFUSALS",
     "SCORE",
     "Decision",
     "ModelAtWork",
@@ -157,4 +158,9 @@ ERRORS: Final[dict[int | str, Json]] = {
     415: {"description": "The body is of another content type."},
     422: {"description": "The body cannot be read; `faults` names rows, columns and cells.", "model": Refused},
     503: {"description": "There is no model."},
+}
+REFUSALS: Final[dict[int | str, Json]] = {
+    401: ERRORS[401],
+    403: ERRORS[403],
+    422: {"description": "A field cannot be read.", "model": Refused},
 }

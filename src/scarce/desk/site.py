@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Transaction
 
@@ -30,6 +31,17 @@ def _together(text: str) -> str:
     return text.replace(" %", "\u00a0%")
 
 
+def _unbroken(name: str) -> Markup:
+    """Return a name whose lines end between its parts, such as an identifier and a time, where there is room."""
+    return Markup(", ").join(Markup('<span class="part">{}</span>').format(part) for part in name.split(", "))
+
+
+def _code(text: str) -> Markup:
+    """Return a text with what stands in backticks as code."""
+    parts = text.split("`")
+    return Markup().join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
+
+
 def _money(amount: float) -> str:
     return f"{amount:,.2f}" if abs(amount) < 1_000 else f"{amount:,.0f}"
 
@@ -42,6 +54,7 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.filters |= {"percent": percent, "when": _when, "money": _money, "together": _together}
+_templates.filters |= {"unbroken": _unbroken, "code": _code}
 
 
 def page(request: Request, template: str, status: int = 200, **data: Any) -> HTMLResponse:

@@ -182,7 +182,8 @@ def _sent_before(transaction: Transaction, request: str | None) -> Verdict | Non
 def _refuse_unseen(transaction: Transaction, case: Case, seen: int | None) -> None:
     if seen is not None and seen != case.entry:
         entry = transaction.get(Verdict, case.entry)
-        assert entry is not None
+        if entry is None:
+            raise DeskError(f"Nobody has decided this case yet, so {seen} is no entry about it (`seen`); 0 is right.")
         raise Conflict(entry)
 
 
