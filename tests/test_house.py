@@ -73,6 +73,7 @@ def test_every_package_of_an_extra_is_used() -> None:
         "prometheus-client": "prometheus_client",
         "python-multipart": "request.form",
         "scikit-posthocs": "scikit_posthocs",
+        "xgboost-cpu": "xgboost",
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     for extra in extras() - {"dev", "docs"}:

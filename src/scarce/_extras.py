@@ -32,6 +32,7 @@ EXTRAS = {
     "skops": "audit",
     "sqlalchemy": "serve",
     "uvicorn": "serve",
+    "xgboost": "study",
 }
 _PACKAGES = {
     "dask": "Dask",
@@ -44,6 +45,7 @@ _PACKAGES = {
     "pyspark": "PySpark",
     "scikit_posthocs": "scikit-posthocs",
     "sqlalchemy": "SQLAlchemy",
+    "xgboost": "xgboost-cpu",
 }
 
 

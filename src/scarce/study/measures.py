@@ -34,6 +34,8 @@ LABELS = {
     "p@5%": "precision among the first 5 % of rows",
     "p@10%": "precision among the first 10 % of rows",
     "error": "error rate",
+    "false negative rate": "false negative rate",
+    "false positive rate": "false positive rate",
     "gap": "gap to the greatest profit",
     "gained": "share of what can be gained beyond accepting every row",
     "found": "frauds found a day",
@@ -56,7 +58,17 @@ LABELS = {
     **LABELS_OF_PROBABILITIES,
 }
 _LOWER_IS_BETTER = {
-    *("error", "gap", "seconds", "envelope", "envelope of Parambath", "area", "area of Parambath"),
+    *(
+        "error",
+        "false negative rate",
+        "false positive rate",
+        "gap",
+        "seconds",
+        "envelope",
+        "envelope of Parambath",
+        "area",
+        "area of Parambath",
+    ),
     *LABELS_OF_STAKES,
     *LABELS_OF_PROBABILITIES,
 }
@@ -124,6 +136,8 @@ def _decisions(model: Estimator, rows: Rows, called: Called) -> dict[str, float]
         "gmean": float(np.sqrt(sensitivity * specificity)),
         "balanced_accuracy": (sensitivity + specificity) / 2,
         "accuracy": (tp + tn) / len(rows.y_test),
+        "false negative rate": 1 - sensitivity,
+        "false positive rate": 1 - specificity,
     }
     learned = {name: getattr(model, attribute, None) for name, attribute in _ATTRIBUTES.items()}
     figures |= {name: float(value) for name, value in learned.items() if isinstance(value, float | np.floating)}

@@ -37,6 +37,7 @@ def draw_payments(
     judged: Keywords | None = None,
     rows: int = 60_000,
     first_seed: int = 0,
+    fraud_rate: float = FRAUD_RATE,
     **_: Any,
 ) -> tuple[Any, ...]:
     """Draw simulated payments of ten months: six to train on, four to test on, as in Metzler's thesis, chapter 6.
@@ -50,7 +51,7 @@ def draw_payments(
 
     from scarce.profit import Gains
 
-    frame = make_transactions(rows, fraud_rate=FRAUD_RATE, seed=first_seed + seed).frame
+    frame = make_transactions(rows, fraud_rate=fraud_rate, seed=first_seed + seed).frame
     target = frame.pop("fraud").to_numpy(np.int64)
     first = (frame["date"].dt.month <= 6).to_numpy()
     numbers = frame.select_dtypes("number")
