@@ -1,4 +1,4 @@
-"""Check the built site: links and anchors, the first hit of searches, and pages that are wider than the screen.
+"""Check the built site: links and anchors, the first hit of searches, pictures, and pages wider than the screen.
 
 ``python docs/check_site.py docs/_build`` needs nothing but the site for links. Searches and widths are checked in
 Chromium, with Sphinx's own search on the built index; without Chromium it says so.
@@ -94,6 +94,10 @@ def check_in_browser(site: Path, chromium: str, pictures: Path | None) -> list[s
             page.set_viewport_size({"width": width, "height": 900})
             for name in shown:
                 page.goto(f"{root}/{name}")
+                broken = page.evaluate(
+                    "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.getAttribute('src'))"
+                )
+                wrong += [f"{name}: the picture {source} cannot be shown" for source in broken]
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 if wide > width:
                     wrong.append(f"{name} is {wide} px wide on a screen of {width} px")

@@ -1,4 +1,4 @@
-"""Drawings of matplotlib as SVG that stands inside an HTML page."""
+"""Drawings of matplotlib as SVG that stands inside an HTML page, or in a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from scarce._typing import Keywords
 
-__all__ = ["STYLE", "to_svg"]
+__all__ = ["STYLE", "to_file", "to_svg"]
 
 # Parameters of matplotlib that the drawings of all pages share; the salt gives the same names on every run.
 STYLE: Keywords = {
@@ -39,3 +39,9 @@ def to_svg(figure: Figure, title: str) -> str:
     salt = re.sub(r"\W", "", title)[:24] + str(len(drawing))
     drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{salt}", drawing)
     return drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
+
+
+def to_file(drawing: str) -> str:
+    """Return an SVG element as a file of its own, which a browser shows only with its namespaces."""
+    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return drawing.replace("<svg", f"<svg {spaces}", 1)

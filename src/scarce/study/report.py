@@ -41,9 +41,11 @@ def write_report(study: Study, store: Store, folder: Path) -> Json:
     if data["differences"]:
         texts["differences.csv"] = _csv(_difference_lines(data))
     if data["several"] and data["differences"]:
+        from scarce._svg import to_file
+
         from . import plots
 
-        texts["differences.svg"] = plots.gains(data["differences"])
+        texts["differences.svg"] = to_file(plots.gains(data["differences"]))
     # All are made before the first is written, so that a failure leaves an earlier report as it was.
     for name, text in texts.items():
         with written_whole(folder / name, force=True) as new:
