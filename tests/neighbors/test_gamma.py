@@ -177,6 +177,54 @@ def test_multi_class_vote(table, k, gamma, tie):
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
+@pytest.mark.filterwarnings("ignore:With n_neighbors")
+@given(
+    table=tables(3),
+    k=st.integers(1, 5),
+    factors=st.lists(st.sampled_from([0.3, 0.5, 1.0, 2.0]), min_size=3, max_size=3),
+    given_for=st.sets(st.integers(0, 2)),
+)
+def test_a_factor_for_each_class(table, k, factors, given_for):
+    """Those that are not given are 1, with two classes and with more."""
+    X, y = table
+    if k > len(X):
+        return
+    names = np.array(["rare", "usual", "other"])
+    classes = range(int(y.max()) + 1)
+    gamma = {names[c]: factors[c] for c in classes if c in given_for}
+    model = GammaKNN(k, gamma=gamma).fit(X, names[y])
+    expected = np.array([factors[c] if c in given_for else 1.0 for c in classes])
+    if len(classes) > 2:
+        by_label = dict(zip(model.classes_.tolist(), model.gamma_, strict=True))
+        assert [by_label[names[c]] for c in classes] == expected.tolist()
+        precedence = [
+            int(np.flatnonzero(names == model.classes_[c])[0])
+            for c in class_order(model.index_.class_sizes, "positive")
+        ]
+        called = [naive.gamma_vote_multi_class(d, y, k, expected, precedence) for d in naive.distances(X, X)]
+        np.testing.assert_array_equal(model.predict(X), names[called])
+    else:
+        positive = int(model.pos_label_ == names[1])
+        alone = GammaKNN(k, gamma=expected[positive] / expected[1 - positive]).fit(X, names[y])
+        assert model.gamma_ == pytest.approx(expected[positive] / expected[1 - positive])
+        np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("gamma", "message"),
+    [
+        ({"theft": 0.5}, r"gamma has a factor for 'theft', which is not in y; y has \['a', 'b', 'c'\]"),
+        ({"a": 0.0}, "greater than 0 and finite for each class; for 'a' it is 0.0"),
+        ({"b": np.inf}, "for 'b' it is inf"),
+        ({"b": "0.5"}, "for 'b' it is '0.5'"),
+    ],
+)
+def test_factors_that_mean_nothing_are_refused(gamma, message):
+    X, y = make_blobs(30, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        GammaKNN(gamma=gamma).fit(X, np.array(["a", "b", "c"])[y])
+
+
 @given(table=tables(3), k=st.integers(1, 4))
 def test_multi_class_sweep_sees_every_gamma(table, k):
     """The best of a sweep equals the best of a dense grid around all its critical values."""

@@ -14,7 +14,7 @@ from scarce._errors import EngineError
 from scarce._typing import FloatArray, Labels, MatrixLike
 from scarce.neighbors import GammaKNN
 from scarce.neighbors._base import additive_power, bounded_ratio
-from scarce.neighbors._search import ClassIndex, class_ratio
+from scarce.neighbors._search import ClassIndex, given_gammas
 from scarce.objectives import FBeta, get_objective
 
 from . import shards
@@ -150,7 +150,7 @@ def fit_gamma(estimator: GammaKNN, rows: Sequence[Any], names: Sequence[str], cl
     model = ShardedGammaKNN(own, names, classes, positive, positives.result(), held, client)
     sizes = np.array([sum(counts.values()) - counts[positive], counts[positive]])
     if beta is None:
-        model.threshold_ = _fixed(own, sizes, len(names))
+        model.threshold_ = _fixed(own, classes if classes[1] == positive else classes[::-1], sizes, len(names))
     else:
         between = own._threshold_range if own.threshold == "default" else (-np.inf, np.inf)
         model.threshold_ = model.choose_threshold(beta, between, int(sizes[0]))
@@ -178,11 +178,11 @@ def _refuse(estimator: GammaKNN) -> float | None:
     return float(objective.beta)
 
 
-def _fixed(estimator: Any, sizes: NDArray[Any], n_features: int) -> float:
+def _fixed(estimator: Any, labels: Labels, sizes: NDArray[Any], n_features: int) -> float:
     if estimator.gamma is None:
         return float(estimator.threshold)
-    ratio = class_ratio(sizes, n_features)[1]
-    return float(estimator._threshold_of(ratio if estimator.gamma == "class_ratio" else estimator.gamma))
+    gammas = given_gammas(estimator.gamma, labels, sizes, n_features)
+    return float(estimator._threshold_of(gammas[1] / gammas[0]))
 
 
 def _count(rows: Any) -> dict[Any, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -49,7 +49,7 @@ from scarce.neighbors._search import (
     ClassIndex,
     TransformedIndex,
     best_gammas,
-    class_ratio,
+    given_gammas,
     kth_distance_of_some,
     lazy_f_threshold,
     merge_by_class,
@@ -59,7 +59,6 @@ from scarce.neighbors._search import (
 from scarce.objectives import FBeta, Objective
 
 __all__ = ["GammaKNN"]
-
 
 # A ratio of distances is above or below another for sure if they differ by this share, for scores that are not as good
 # as 1, where a share of 1 - score matters.
@@ -79,9 +78,10 @@ class GammaKNN(RareEventClassifier):
     ----------
     n_neighbors : int, default=3
         How many neighbours vote.
-    gamma : float, "class_ratio" or None, default=None
-        The factor. None chooses the γ in (0, gamma_max] of highest F1 on leave-one-out scores, exactly.
-        "class_ratio" is (n_positive / n_negative) ** (1 / n_features), as in :class:`ClassWeightedKNN`.
+    gamma : float, dict, "class_ratio" or None, default=None
+        The factor; a dict has those of classes by their labels, 1 for others. None chooses the γ in (0, gamma_max] of
+        highest F1 on leave-one-out scores, exactly. "class_ratio" is (n_positive / n_negative) ** (1 / n_features), as
+        in :class:`ClassWeightedKNN`.
     gamma_max : float, default=1.0
         The largest γ to consider. Above 1 the rare class shrinks, which the paper found to overfit.
     threshold : "default", str, Objective or float, default="default"
@@ -159,7 +159,7 @@ class GammaKNN(RareEventClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RareEventClassifier._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"class_ratio"}), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), dict, StrOptions({"class_ratio"}), None],
         "gamma_max": [Interval(Real, 0, None, closed="neither")],
         "tie": [StrOptions({"positive", "negative"})],
         **SEARCH,
@@ -175,7 +175,7 @@ class GammaKNN(RareEventClassifier):
         self,
         n_neighbors: int = 3,
         *,
-        gamma: float | str | None = None,
+        gamma: float | Mapping[Any, float] | str | None = None,
         gamma_max: float = 1.0,
         threshold: Threshold = "default",
         tie: str = "positive",
@@ -204,8 +204,8 @@ class GammaKNN(RareEventClassifier):
 
     def _fit(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
         if self.gamma is not None and self.threshold != "default":
-            given = f"gamma={self.gamma!r} and threshold={self.threshold!r}"
-            raise ValueError(f"{given} both fix the threshold. Give one of them.")
+            both = f"gamma={self.gamma!r} and threshold={self.threshold!r}"
+            raise ValueError(f"{both} both fix the threshold. Give one of them.")
         k = voters(self.n_neighbors, len(X))
         plain = ClassIndex(self.metric, self.p, self.algorithm, self.n_jobs, self.recall, k).fit(X, y)
         self.recall_ = plain.recall_
@@ -298,8 +298,7 @@ class GammaKNN(RareEventClassifier):
 
     def _default_threshold(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> float:
         if self.gamma is not None:
-            ratio = class_ratio(self.index_.class_sizes, self.n_features_in_)[1]
-            return self._threshold_of(ratio if self.gamma == "class_ratio" else self.gamma)
+            return self._threshold_of(self._given_gammas[1] / self._given_gammas[0])
         if self.metric_transform is not None or self._splits_are_given or self.algorithm == "ivf":
             honest = self._compute_honest_scores(X, y, sample_weight)
             return FBeta(1).best_threshold(honest, y, sample_weight, between=self._threshold_range).threshold
@@ -351,14 +350,15 @@ class GammaKNN(RareEventClassifier):
         return threshold * (1 + ROUNDING) if self.tie == "negative" else threshold * (1 - ROUNDING)
 
     def _fit_multi_class(self, X: NDArray, y: IntArray, sample_weight: FloatArray | None) -> None:
-        sizes = self.index_.class_sizes
-        if self.gamma is None:
-            splits = None if self._metadata.groups is None else self._splits_to_learn(y)
-            self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
-        elif self.gamma == "class_ratio":
-            self._gammas = class_ratio(sizes, self.n_features_in_)
-        else:
-            self._gammas = np.where(np.arange(len(sizes)) == sizes.argmax(), 1.0, np.float64(self.gamma))
+        if self.gamma is not None:
+            self._gammas = self._given_gammas
+            return
+        splits = None if self._metadata.groups is None else self._splits_to_learn(y)
+        self._gammas = best_gammas(self._plain, X, y, self._k, self.gamma_max, self.tie, sample_weight, splits)
+
+    @property
+    def _given_gammas(self) -> FloatArray:
+        return given_gammas(self.gamma, labels_by_code(self), self.index_.class_sizes, self.n_features_in_)
 
     @property
     def gamma_(self) -> Number:

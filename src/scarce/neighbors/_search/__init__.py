@@ -7,7 +7,7 @@ from scarce.neighbors._search._kernels_informative import SURE, add_log_products
 from scarce.neighbors._search._kernels_surroundings import nearest_shifted
 from scarce.neighbors._search._kernels_weighted import TINY
 from scarce.neighbors._search.cells import RowCells
-from scarce.neighbors._search.class_gammas import best_gammas, class_ratio, precedence, vote_scores
+from scarce.neighbors._search.class_gammas import best_gammas, given_gammas, precedence, vote_scores
 from scarce.neighbors._search.class_rows import ClassFit, RowsByClass
 from scarce.neighbors._search.index import ClassIndex
 from scarce.neighbors._search.lazy import kth_distance_of_some, lazy_f_threshold
@@ -32,7 +32,7 @@ __all__ = [
     "TransformedIndex",
     "add_log_products",
     "best_gammas",
-    "class_ratio",
+    "given_gammas",
     "kth_distance_of_some",
     "lazy_f_threshold",
     "list_classes",

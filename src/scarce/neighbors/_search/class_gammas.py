@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scarce._typing import FloatArray, Fold, IntArray
+from scarce._typing import FloatArray, Fold, IntArray, Labels
 from scarce.neighbors._search._kernels_class_gammas import class_votes, label_changes, sweep_macro_f1
 from scarce.neighbors._search.index import ClassIndex
 
@@ -84,6 +86,25 @@ def best_gammas(
                 best, improved = value, True
                 gamma[code] = gamma_max if np.isinf(high) else (high + low) / 2
     return gamma
+
+
+def given_gammas(gamma: Any, labels: Labels, sizes: IntArray, n_features: int) -> FloatArray:
+    """Return the γ of each class, by its code: 1 for the negative class of two, for the largest of more."""
+    if isinstance(gamma, Mapping):
+        return _gammas_by_label(gamma, labels.tolist())
+    if isinstance(gamma, str):
+        return class_ratio(sizes, n_features)
+    fixed = 0 if len(sizes) == 2 else sizes.argmax()
+    return np.where(np.arange(len(sizes)) == fixed, 1.0, np.float64(gamma))
+
+
+def _gammas_by_label(given: Mapping[Any, Any], labels: list[Any]) -> FloatArray:
+    if unknown := [label for label in given if label not in labels]:
+        raise ValueError(f"gamma has a factor for {unknown[0]!r}, which is not in y; y has {sorted(labels)}.")
+    for label, factor in given.items():
+        if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
+            raise ValueError(f"gamma must be greater than 0 and finite for each class; for {label!r} it is {factor!r}.")
+    return np.array([float(given.get(label, 1.0)) for label in labels])
 
 
 def class_ratio(sizes: IntArray, n_features: int) -> FloatArray:
