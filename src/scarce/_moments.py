@@ -17,6 +17,7 @@ __all__ = ["Duration", "length_of", "moments_of"]
 Duration: TypeAlias = float | str | timedelta | np.timedelta64
 
 _UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "min": 60, "s": 1}
+_LONGEST = 2**63 - 1  # nanoseconds
 _DURATION = re.compile(r"\s*(\d+)\s*(w|d|h|min|s)\s*")
 
 
@@ -58,6 +59,8 @@ def length_of(name: str, duration: Duration, *, dated: bool) -> int | float:
         if match is None:
             raise ValueError(f'{name} must be a length of time such as "7d", "12h", "30min" or "2w"; got {duration!r}.')
         length = int(match[1]) * _UNITS[match[2]] * 10**9
+        if length > _LONGEST:
+            raise ValueError(f"{name} must be shorter than 292 years; got {duration!r}.")
     else:
         length = int(np.array(duration, dtype="timedelta64[ns]").astype(np.int64))
     if not (np.isfinite(length) and (length > 0 or (name == "delay" and length == 0))):

@@ -1,6 +1,6 @@
 """How each column is read, and what is noted of it."""
 
-from datetime import datetime
+from datetime import date, datetime
 
 import numpy as np
 import pandas as pd
@@ -144,6 +144,49 @@ def test_every_type_of_pandas_is_read() -> None:
     assert read["nullable"] == [1, None, 3]
     assert read["numbered"] == ["3", None, "4"]
     assert read["local"][0] == datetime(2023, 12, 31, 23)
+
+
+DAY = date(2024, 1, 31)
+RARE = {
+    "whole numbers beyond 64 bits": (pa.array([2**64 - 1, 7], pa.uint64()), ["18446744073709551615", "7"]),
+    "whole numbers without a sign": (pa.array([1, None], pa.uint64()), [1, None]),
+    "half precision": (pa.array([1.5, None]).cast(pa.float16()), [1.5, None]),
+    "times of day": (pa.array([61, None], pa.time32("s")), ["00:01:01", None]),
+    "intervals": (
+        pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+        ["MonthDayNano(months=1, days=2, nanoseconds=3)"],
+    ),
+    "labels of times": (pa.array([61, 61], pa.time32("s")).dictionary_encode(), ["00:01:01"] * 2),
+    "labels of bytes": (pa.array([b"\xff"]).dictionary_encode(), [b"\xff"]),
+    "bytes of one length": (pa.array([b"\xff\xfe"], pa.binary(2)), [b"\xff\xfe"]),
+    "views": (pa.array(["a", None], pa.string_view()), ["a", None]),
+    "runs": (pa.RunEndEncodedArray.from_arrays([2, 3], ["a", "b"]), ["a", "a", "b"]),
+    "UUIDs": (pa.array([b"0123456789abcdef"], pa.uuid()), ["30313233-3435-3637-3839-616263646566"]),
+    "JSON": (pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}"])), ["{}"]),
+    "unknown zones": (pa.array([0], pa.timestamp("us", "Nowhere/At")), [datetime(1970, 1, 1)]),
+    "days": (pa.array([DAY, None]), [datetime(2024, 1, 31), None]),
+    "milliseconds of days": (pa.array([DAY, None], pa.date64()), [datetime(2024, 1, 31), None]),
+}
+
+
+@pytest.mark.parametrize(("cells", "values"), RARE.values(), ids=list(RARE))
+def test_every_type_of_arrow_is_read(cells: pa.Array, values: list) -> None:
+    table = pa.table({"x": cells})
+    read = Table.from_arrow(table)
+    assert read.arrow.column(0).to_pylist() == values
+    assert len(read.frame) == len(values)
+    for kind in ("number", "category", "date"):
+        Table.from_arrow(table, types={"x": kind}).frame  # noqa: B018
+    assert Table.from_arrow(table, readings=read.readings).arrow.equals(read.arrow)
+
+
+@pytest.mark.parametrize("type_", [pa.timestamp("s"), pa.timestamp("ms"), pa.date32(), pa.date64()], ids=str)
+def test_dates_beyond_what_can_be_counted_are_not_wrapped_around(type_: pa.DataType) -> None:
+    largest = pa.array([2**31 - 1 if type_ == pa.date32() else 2**62]).cast(
+        type_ if type_ != pa.date32() else pa.int32()
+    )
+    with pytest.raises(TableError, match="holds dates before 1678 or after 2261"):
+        Table.from_arrow(pa.table({"x": largest.view(type_)}))
 
 
 def test_numbers_of_a_typed_source_can_be_categories_or_dates() -> None:

@@ -117,10 +117,12 @@ def _checked(path: str | os.PathLike[str]) -> Path:
 
 def _unreadable(path: Path, error: Exception) -> TableError:
     reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "it is damaged"
+    if "straddl" in reason:  # Arrow's word for a line that is longer than it reads at once
+        reason = "it has a line of more than 1 MB, perhaps because a quote is not closed"
     return TableError(f"{path} cannot be read ({reason}); export the table again as CSV or Parquet.")
 
 
 def _near_file(path: Path) -> str:
-    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    siblings = [p.name for p in path.parent.iterdir() if p.exists()] if path.parent.is_dir() else []
     near = difflib.get_close_matches(path.name, siblings, n=1)
     return f", or did you mean {path.parent / near[0]}" if near else ""

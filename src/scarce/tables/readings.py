@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from scarce._messages import listed
 from scarce._typing import ArrowCells, Json
 
-from .cells import MOST_EXACT, arrow_type, as_text, parse_bools, parse_wholes, plain_whole
+from .cells import MOST_EXACT, arrow_type, as_text, common_cells, parse_bools, parse_wholes, plain_whole
 from .dates import best_date_format, date_formats, looks_like_dates, parse_dates
 from .labels import join_spellings, with_labels
 from .numbers import COMMA, POINT, Notation, currencies, decide_notation, is_ambiguous, parse_numbers
@@ -102,6 +102,7 @@ def infer_reading(name: str, cells: ArrowCells, wanted: Kind | None = None, *, t
     typed : bool, default=False
         Whether the source has types, as Parquet has: text of digits alone is then meant to be text.
     """
+    cells = common_cells(cells)
     own = arrow_type(cells.type)
     if own == "nested":
         return Verdict(Reading(name, "nested"), remark="Its cells hold more than one value each.")
@@ -281,6 +282,7 @@ def _of_labels(name: str, cells: ArrowCells) -> Verdict:
 
 def apply_reading(reading: Reading, cells: ArrowCells) -> tuple[ArrowCells, str | None]:
     """Return cells typed by a reading, and the first that does not fit or None; a cell that does not fit is null."""
+    cells = common_cells(cells)
     if reading.type == "nested":
         return cells, None
     own = arrow_type(cells.type)
@@ -290,7 +292,7 @@ def apply_reading(reading: Reading, cells: ArrowCells) -> tuple[ArrowCells, str 
             return plain_whole(text), None
         return (with_labels(text, reading.labels) if reading.labels else text), None
     if own == "timestamp" and reading.type == "timestamp":
-        return _naive(cells), None
+        return pc.cast(cells, TYPES["timestamp"], safe=False), None
     if own in ("bool", "int64", "float64") and reading.type in ("bool", "int64", "float64"):
         typed, text = _of_numeric(cells, own, reading.type), cells
     else:
@@ -299,12 +301,6 @@ def apply_reading(reading: Reading, cells: ArrowCells) -> tuple[ArrowCells, str 
     misfits = pc.and_(pc.is_valid(text), pc.is_null(typed))
     first = pc.index(misfits, True).as_py()
     return typed, None if first < 0 else str(as_text(text)[first].as_py())
-
-
-def _naive(cells: ArrowCells) -> ArrowCells:
-    if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
-        cells = pc.cast(cells, pa.timestamp(cells.type.unit, "UTC"))
-    return pc.cast(cells, TYPES["timestamp"], safe=False)
 
 
 def _of_numeric(cells: ArrowCells, own: str, wanted: str) -> ArrowCells:
