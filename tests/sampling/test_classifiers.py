@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
@@ -154,3 +155,12 @@ def test_explanation_adds_up_for_a_linear_machine(data):
     expected = model.estimator_.coef_[0] * (X[:3] - model._background.mean(axis=0))
     np.testing.assert_allclose(explained.effects, expected, atol=1e-9)
     np.testing.assert_allclose(explained.base_value + explained.effects.sum(axis=1), explained.score)
+
+
+def test_sdc_ends_on_columns_of_very_different_sizes():
+    rng = np.random.default_rng(0)
+    X, y = rng.choice([0.0, 1.0, 2.0, 0.1, 1e-8, 1e8], (60, 3)), rng.random(60) < 0.3
+    model = SDC(4.0, kernel="linear", growth=1.0, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Consider pre-processing your data"):
+        model.fit(X, y)
+    assert np.isfinite(model.score_samples(X)).all()

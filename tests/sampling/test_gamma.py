@@ -282,3 +282,15 @@ def test_same_predictions_as_the_authors(golden, name):
         real, synthetic = (float(part[2:]) for part in key.split("_")[1:])
         model = ResampledGammaKNN(sample, gamma=(real, synthetic), pos_label=1).fit(X[train], y[train])
         np.testing.assert_array_equal(model.predict(X[test]), theirs[key] == 1)
+
+
+def test_a_sampler_that_removes_all_rows_is_refused():
+    X = [[1, 2], [0, -1], [1, 0.1], [0, 0], [1, -1], [0, 0.1], [-1, 1], [0, 1], [-1, -1]]
+    with pytest.raises(ValueError, match=r"'smote-enn' removed all 9 rows\. Take another one\.$"):
+        ResampledGammaKNN("smote-enn", random_state=0).fit(X, [1, 0, 0, 1, 0, 0, 0, 0, 1])
+
+
+@pytest.mark.filterwarnings("ignore:n_neighbors=3 is more than")
+def test_more_neighbours_than_rows_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"EditedNearestNeighbours looks for more neighbours .* of which 2 are left"):
+        ResampledGammaKNN("smote-enn", random_state=0).fit([[1e8, 2.0], [-1.0, 0.0], [0.0, 1.0]], [1, 0, 0])

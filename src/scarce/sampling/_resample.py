@@ -190,7 +190,15 @@ def _apply(step: Estimator, state: State) -> State:
     if type(step) in (over.SMOTE, over.BorderlineSMOTE, over.ADASYN):
         return _interpolate(step, state, lib.utils.check_sampling_strategy)
     n = len(state.X)
-    X, y = step.fit_resample(state.X, state.y)
+    try:
+        X, y = step.fit_resample(state.X, state.y)
+    except ValueError as error:
+        if "n_samples_fit" not in str(error):
+            raise
+        raise ValueError(
+            f"{type(step).__name__} looks for more neighbours than there are other rows, of which {n - 1} are left. "
+            "Give more rows, or a sampler that looks for fewer neighbours."
+        ) from error
     selected = getattr(step, "sample_indices_", None)
     if selected is not None:
         again = np.ones(len(selected), dtype=bool)

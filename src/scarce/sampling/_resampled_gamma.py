@@ -176,6 +176,8 @@ class ResampledGammaKNN(RareEventClassifier):
         self._k = voters(self.n_neighbors, len(X))
         steps = self._resample(X, y)
         self.origin_ = steps[-1][1].origin
+        if not len(self.origin_):
+            raise ValueError(f"The sampler {self.sampler!r} removed all {len(X)} rows. Take another one.")
         self.index_ = self._index(steps[-1][1])
         if self.gamma is None:
             near, rows = self._honest_near(X, y, steps)

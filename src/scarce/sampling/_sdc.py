@@ -17,6 +17,9 @@ from scarce.sampling._resample import imblearn, resample
 
 __all__ = ["SDC"]
 
+# Without a bound a machine of a linear kernel goes on for ever on columns of very different sizes.
+MOST_STEPS = 1_000_000
+
 
 class SDC(RareEventClassifier):
     """A support vector machine on SMOTE's rows, with a higher cost of errors on positives.
@@ -131,7 +134,13 @@ class SDC(RareEventClassifier):
         smote = imblearn().over_sampling.SMOTE(sampling_strategy={1: int(wanted)}, k_neighbors=self.n_neighbors)
         rows = resample(X, y, smote, sample_weight=sample_weight, random_state=self.random_state)
         counted = np.bincount(rows.y if self.ratio == "after" else y)
-        machine = SVC(C=self.C, kernel=self.kernel, gamma=self.gamma, class_weight={0: 1.0, 1: counted[0] / counted[1]})
+        machine = SVC(
+            C=self.C,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            class_weight={0: 1.0, 1: counted[0] / counted[1]},
+            max_iter=max(MOST_STEPS, 100 * len(rows.X)),
+        )
         self.estimator_ = machine.fit(rows.X, rows.y, sample_weight=rows.sample_weight)
 
     def _score(self, X: NDArray) -> FloatArray:
