@@ -10,7 +10,7 @@
 #   make bench-growth   time and memory by the number of rows; writes docs/proofs/growth.md and its plot
 #   make first-fit BEFORE=FOLDER   the first fits beside those of an older src; writes docs/proofs/first-fit.md
 #   make screenshots   pictures of the desk for the documentation, in docs/pictures; needs Chromium
-#   make fuzz SECONDS=600   search for inputs that break an estimator or the audit, and count them by kind
+#   make fuzz SECONDS=600   search for inputs that break an estimator or the audit, and count them by kind; COUNT=10000 ends sooner
 #   make test-lowest   the common tests with the lowest declared version of each dependency
 #   make lint    the first three of make test
 #   make docs    the documentation as HTML, in docs/_build, with the gallery; links, searches and widths are checked
@@ -93,8 +93,9 @@ prove-scale-gamma: .venv/.installed-spark
 	$(ONE_THREAD) $(BIN)/python -m proofs scale-gamma
 
 SECONDS := 600
+COUNT := inf
 fuzz: .venv/.installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(SECONDS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(SECONDS) --count $(COUNT)
 
 # Old versions warn of what is to come in others, which is no fault here.
 test-lowest: .venv-lowest/.installed

@@ -15,7 +15,7 @@ from scarce._errors import UserError
 OK, CLEAR, TRACEBACK, NON_FINITE, ROWS = "ok", "clear error", "traceback", "non-finite", "wrong row count"
 BAD = (TRACEBACK, NON_FINITE, ROWS)
 # Who checks input for us, in sentences.
-_CHECKERS = ("/sklearn/utils/", "/sklearn/base.py", "/numpy/_core/_methods.py")
+_CHECKERS = ("/sklearn/utils/", "/sklearn/base.py", "/sklearn/svm/_base.py", "/numpy/_core/_methods.py")
 
 
 @dataclass
@@ -33,6 +33,10 @@ class Found:
     def lines(self) -> list[str]:
         told = [f"{kind}: {self.counts[kind]:,}" for kind in (OK, CLEAR, *BAD)]
         return told + [f"  {about}\n    {example}" for about, example in self.examples.items()]
+
+    @property
+    def tried(self) -> int:
+        return self.counts.total()
 
     @property
     def failed(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from scarce.audit import audit
+from scarce.audit import Audit, audit
 
 from .kinds import CLEAR, NON_FINITE, OK, ROWS, Found, kind_of, where
 
@@ -63,6 +63,18 @@ def tables(draw: Any) -> tuple[pd.DataFrame, str]:
     return pd.DataFrame(columns), draw(st.sampled_from(["csv", "csv", "frame", "parquet"]))
 
 
+def accounted(result: Audit, frame: pd.DataFrame) -> bool:
+    """Return whether every row is learned from or ranked, and the queue has as many different rows as it should."""
+    unknown = result.rows_to_rank if result.new_rows else 0
+    rows = result.queue["row"]
+    return (
+        result.profile.rows == len(frame) == result.profile.labelled + unknown
+        and len(rows) == min(5, result.rows_to_rank)
+        and rows.is_unique
+        and rows.isin(range(len(frame))).all()
+    )
+
+
 def try_table(drawn: tuple[pd.DataFrame, str], found: Found) -> None:
     """Audit a table in this process, and count what came of it."""
     frame, form = drawn
@@ -87,7 +99,7 @@ def try_table(drawn: tuple[pd.DataFrame, str], found: Found) -> None:
             return
         if not np.isfinite(result.queue["score"].to_numpy(float)).all():
             found.add(NON_FINITE, "queue", example)
-        elif len(result.queue) != min(5, result.rows_to_rank):
+        elif not accounted(result, frame):
             found.add(ROWS, "queue", example)
         else:
             found.add(OK, "audit")

@@ -52,6 +52,11 @@ def test_the_search_ends_and_counts_all() -> None:
     assert found.counts[OK] >= 1
 
 
+def test_the_search_ends_after_a_count() -> None:
+    found = search(st.integers(), lambda _, found: found.add(OK, ""), 600, count=120)
+    assert found.tried == 120
+
+
 def test_odd_calls_break_no_estimator() -> None:
     found = try_few(calls(), try_call, 30)
     assert not found.failed, found.lines()
