@@ -5,7 +5,10 @@ import pickle
 import re
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
+from threading import Barrier
 from types import ModuleType
 
 import numpy as np
@@ -272,6 +275,19 @@ class TestContract:
         np.testing.assert_array_equal(one.score_samples(X), two.score_samples(X))
         assert one.threshold_ == two.threshold_
         np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+    def test_eight_threads_score_one_model_with_the_same_bits(self, estimator, rows):
+        X, y = rows
+        model = clone(estimator).fit(X, y)
+        expected = pickle.loads(pickle.dumps(model)).score_samples(X).tobytes()  # the threads have the first score
+        start = Barrier(8)
+
+        def score(_):
+            start.wait(60)
+            return [model.score_samples(X).tobytes() for _ in range(3)]
+
+        with ThreadPoolExecutor(8) as pool:
+            assert set(chain(*pool.map(score, range(8)))) == {expected}
 
     def test_explains_by_one_schema(self, estimator, rows):
         X, y = rows

@@ -16,6 +16,7 @@ from scarce._files import (
     CannotWriteError,
     PathTakenError,
     check_free,
+    read_toml,
     sentence_of_system,
     temporary_folder,
     written_whole,
@@ -52,6 +53,25 @@ def test_only_a_folder_with_the_marker_is_replaced_and_only_by_force(tmp_path: P
     check_free(tmp_path, force=True, marker="manifest.json")
     with pytest.raises(PathTakenError, match="holds other files"):
         check_free(tmp_path, force=True)
+
+
+def test_a_file_is_not_replaced_by_a_folder_and_a_device_by_nothing(tmp_path: Path) -> None:
+    (tmp_path / "payments.csv").write_text("all that we have")
+    with pytest.raises(PathTakenError, match="is a file, and a folder is to be written"):
+        check_free(tmp_path / "payments.csv", force=True, marker="manifest.json")
+    os.mkfifo(tmp_path / "pipe")
+    for place in (Path("/dev/null"), Path("/"), tmp_path / "pipe"):
+        with pytest.raises(PathTakenError, match="is no file or folder that can be replaced"):
+            check_free(place, force=True)
+
+
+def test_a_pipe_is_no_toml(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(OSError, match="a pipe or a device"):
+        read_toml(tmp_path / "pipe.toml")
+    (tmp_path / "deep.toml").write_text(f"a = {'[' * 9_000}{']' * 9_000}")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        read_toml(tmp_path / "deep.toml")
 
 
 def test_a_file_is_replaced_in_one_step_or_stays(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ import hashlib
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from scarce._errors import UserError
 from scarce._processes import is_alive, own_mark
@@ -20,6 +22,7 @@ __all__ = [
     "check_free",
     "explained",
     "put_in_place",
+    "read_toml",
     "sentence_of_system",
     "sha256",
     "temporary_folder",
@@ -84,6 +87,17 @@ def sha256(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a TOML file; an OSError says why it cannot be read, and a ValueError why it is none."""
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():  # who opens a pipe may wait for ever
+        raise OSError(errno.ESPIPE, "it is a pipe or a device", str(path))
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("its parts are nested too deeply") from error
+
+
 def check_free(destination: Path, *, force: bool = False, marker: str | None = None) -> None:
     """Refuse a path that holds something that must not be replaced; an empty folder is free.
 
@@ -97,10 +111,14 @@ def check_free(destination: Path, *, force: bool = False, marker: str | None = N
             return
         if destination.is_dir() and not any(destination.iterdir()):
             return
+    if not destination.absolute().name or not (destination.is_dir() or destination.is_file()):
+        raise PathTakenError(f"{destination} is no file or folder that can be replaced; name another place (`out`).")
     if not force:
         raise PathTakenError(
             f"{destination} exists already; name another place (`out`), or have it replaced (`force`)."
         )
+    if marker and destination.is_file():
+        raise PathTakenError(f"{destination} is a file, and a folder is to be written; name another place (`out`).")
     if destination.is_dir() and not (marker and (destination / marker).exists()):
         raise PathTakenError(f"{destination} holds other files than would be replaced; name another place (`out`).")
 
@@ -193,6 +211,8 @@ def _beside(destination: Path) -> tuple[Path, Path]:
 
 def _recover(destination: Path) -> None:
     """Put back the folder that a killed process was to replace, or remove it where the new one is in its place."""
+    if not destination.absolute().name:
+        return
     previous, note = _beside(destination.absolute())
     try:
         mark = note.read_text(encoding="utf-8")

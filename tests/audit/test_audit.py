@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +15,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 import scarce
 from scarce._files import sha256
-from scarce.audit import Audit, AuditError, audit, load_model, report_data, report_html, save, score_table
+from scarce.audit import Audit, AuditError, audit, load_model, plan, report_data, report_html, save, score_table
 from scarce.tables import TableError
+from scarce.tables.writing import write_csv
 from tests.payments import make_table
 
 
@@ -98,6 +100,24 @@ def test_the_same_seed_gives_the_same_queue_and_report(half_known: pd.DataFrame)
             method["seconds"] = 0
         pages.append(report_html(outcome, data))
     assert pages[0] == pages[1]
+
+
+def test_the_number_of_threads_changes_no_byte_of_the_queue(
+    half_known: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = joblib.parallel_config
+    monkeypatch.setattr(plan, "ROWS_FOR_THREADS", 0)
+    written = set()
+    for threads in (1, 3):
+        monkeypatch.setattr(joblib, "cpu_count", lambda threads=threads: threads)
+        monkeypatch.setattr(
+            joblib, "parallel_config", lambda backend, n_jobs, threads=threads: config(backend, n_jobs=threads)
+        )
+        methods = ["lightgbm", "extra-trees", "meta-ap-forest"]
+        result = audit(half_known.tail(400), "fraud", budget=40, methods=methods, seed=2)
+        write_csv(result.queue, tmp_path / "queue.csv")
+        written.add((tmp_path / "queue.csv").read_bytes())
+    assert len(written) == 1
 
 
 def test_the_order_of_the_rows_does_not_matter(half_known: pd.DataFrame) -> None:

@@ -47,6 +47,10 @@ OPTIONS = {
     "`sample` is a whole number; it was 5000.0.": {"sample": 5_000.0},
     "`quick` is true or false; it was 'yes'.": {"quick": "yes"},
     "`keep` is a list of names, such as ['age']; it was 'age'.": {"keep": "age"},
+    **{f"100/day; it was {budget}.": {"budget": budget} for budget in ("5,5", "٣", "1,00", "_1")},
+    "`keep` is a list of names, such as ['5']; it was 5.": {"keep": 5},
+    "`types` gives a value to each of some names; it was 'x'.": {"types": "x"},
+    "`methods` names no method; leave it out for those of the objective.": {"methods": ""},
     "100/day; it was 5.5.": {"budget": 5.5},
     f"100/day; it was {10**30}.": {"budget": 10**30},
     "`rank` names a column and its value, such as week=2024-09; it was ''.": {"rank": ""},
@@ -90,6 +94,23 @@ def test_tables_that_cannot_be_used(sentence: str, make: Callable[[], Any]) -> N
     assert sentence in refusal(make())
 
 
+@pytest.mark.parametrize("option", ["amount", "time", "distinct", "checked", "keep"])
+def test_cells_of_several_values_serve_no_option(option: str) -> None:
+    value: Any = ["nested"] if option == "keep" else "nested"
+    table = TABLE.assign(nested=[[1, 2]] * len(TABLE))
+    assert f"The column 'nested' (`{option}`) holds lists, bytes" in refusal(table, **{option: value})
+
+
+@pytest.mark.parametrize("options", [{"delay": "99999999999999d"}, {"entity": ["shop"], "windows": ["99999999999d"]}])
+def test_lengths_of_time_have_an_end(options: dict[str, Any]) -> None:
+    assert "9d" in refusal(TABLE, time="date", **options)
+
+
+def test_dates_are_no_amounts() -> None:
+    table = TABLE.assign(day="2024-01-31")
+    assert refusal(table, amount="day") == "The amount column 'day' must hold numbers, and it holds dates (`amount`)."
+
+
 def test_too_few_negatives() -> None:
     found = refusal(TABLE.assign(fraud=["b"] * 2 + ["a"] * 58), positive="a")
     assert found.startswith("The table has 2 rows that are negative, and an honest comparison needs at least 8")
@@ -105,6 +126,10 @@ def make_file(folder: Path, name: str) -> Path:
         path.mkdir()
     elif name.startswith("pipe"):
         os.mkfifo(path)
+    elif name.startswith("long"):
+        path.write_text("a,fraud\n" + '"' + "x" * 3_000_000 + '",yes\n')
+    elif name.startswith("circle"):
+        path.symlink_to(path)
     elif name.startswith("short"):
         TABLE.to_parquet(path)
         path.write_bytes(path.read_bytes()[:-100])
@@ -120,6 +145,8 @@ def make_file(folder: Path, name: str) -> Path:
         "head.csv": "holds no rows",
         "folder": "There is no file in",
         "folder.csv": "There is no file in",
+        "long.csv": "it has a line of more than 1 MB, perhaps because a quote is not closed",
+        "circle.csv": "There is no file",
         "pipe.csv": "is a pipe or a device, which can be read only once; write the table to a file.",
         "short.parquet": "cannot be read (",
         "absent.csv": "There is no file",

@@ -12,6 +12,7 @@ import pytest
 import scarce
 import scarce.audit.opening
 from scarce.cli import main
+from scarce.cli.audit import table_name
 from scarce.datasets import list_datasets, make_companies, make_transactions
 from scarce.tables import read_table
 from tests.audit.conftest import hurry
@@ -284,3 +285,8 @@ def test_kinds_of_columns_can_be_named(place: Path, monkeypatch, capsys) -> None
 def test_the_version_is_that_of_the_package(monkeypatch, capsys) -> None:
     assert call("--version", monkeypatch=monkeypatch) == 0
     assert capsys.readouterr().out.strip() == scarce.__version__
+
+
+def test_a_link_to_itself_has_a_name(tmp_path: Path) -> None:
+    (tmp_path / "circle.csv").symlink_to(tmp_path / "circle.csv")
+    assert table_name(str(tmp_path / "circle.csv")) == "circle"

@@ -10,6 +10,8 @@ import pandas as pd
 from scarce._errors import AuditError
 from scarce._messages import listed
 from scarce._typing import Json
+from scarce.engines.manifest import check_file, read_manifest
+from scarce.engines.saved import MANIFEST
 from scarce.tables.types import cell_text
 
 from .result import Audit
@@ -27,12 +29,15 @@ def changes_since(folder: Path, result: Audit) -> list[str]:
     result : Audit
         The audit of now.
     """
+    if not (folder / MANIFEST).exists():
+        raise AuditError(f"{folder} is not the folder of an audit; name one that scarce audit wrote.")
+    manifest = read_manifest(folder / MANIFEST)
+    check_file(folder, "report.json", manifest)
     try:
         before = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         queue = pd.read_csv(folder / "queue.csv", dtype=str, keep_default_na=False)
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise AuditError(f"{folder} is not the folder of an audit; name one that scarce audit wrote.") from error
+        raise AuditError(f"The files of the audit in {folder} are damaged ({error}); name another one.") from error
     return [
         *_of_table(before, result),
         *_of_methods(before, result),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from scarce._errors import AuditError
+from scarce._files import read_toml
 from scarce._messages import listed
 from scarce._typing import Cell
 from scarce.tables import Kind
@@ -130,10 +130,10 @@ def read_dictionary(path: str | os.PathLike[str]) -> Dictionary:
     """
     name = Path(path).name
     try:
-        given = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        given = read_toml(path)
     except OSError as error:
         raise AuditError(f"The dictionary {name} cannot be read ({error.strerror}); name a TOML file.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise AuditError(
             f"The dictionary {name} is not TOML ({error}); "
             'write a part for each column, such as [amount] and under it title = "…".'

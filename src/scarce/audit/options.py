@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from scarce._errors import AuditError
+from scarce._files import read_toml
 from scarce._typing import Keywords, Record
+from scarce.engines.manifest import read_manifest
+from scarce.engines.saved import MANIFEST
 
 from .settings import Settings, settings_of
 
@@ -41,6 +43,8 @@ def read_gains(path: str | Path) -> dict[str, str | float]:
     """Read the gains of the four outcomes, and constants, from a TOML file such as ``fn = "-0.8*amount"``."""
     found = _read(Path(path))
     gains = found.get("gains", found)
+    if not isinstance(gains, dict):
+        raise AuditError(f'{path} gives gains as {gains!r}; write a part [gains] with lines such as fn = "-amount".')
     wrong = [
         name for name, value in gains.items() if isinstance(value, bool) or not isinstance(value, str | int | float)
     ]
@@ -51,10 +55,12 @@ def read_gains(path: str | Path) -> dict[str, str | float]:
 
 def _read(path: Path) -> Record:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path)
     except FileNotFoundError as error:
         raise AuditError(f"There is no file {path}; check the path.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise AuditError(f"{path} cannot be read ({error.strerror}); name a TOML file.") from error
+    except ValueError as error:
         raise AuditError(f"{path} is not a TOML file: {error}; write lines such as budget = 200.") from error
 
 
@@ -109,6 +115,5 @@ def repeated_options(folder: Path) -> Keywords:
     options = read_options(folder / OPTIONS)
     options.pop("table", None)
     if options.pop("minutes", None) is not None:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        options["methods"] = manifest["methods"]
+        options["methods"] = read_manifest(folder / MANIFEST)["methods"]
     return options

@@ -18,7 +18,7 @@ from scarce.tables.types import cell_text
 from .settings import Settings
 from .words import NO, YES
 
-__all__ = ["Roles", "amounts", "assign_roles", "checked_rows", "in_order", "moments"]
+__all__ = ["Roles", "amounts", "assign_roles", "check_readings", "checked_rows", "in_order", "moments"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,20 @@ def in_order(typed: pd.DataFrame, y: NDArray[np.int64], times: pd.Series | None)
     if times is None:
         return np.argsort(contents, kind="stable")
     return np.lexsort((contents, moments_of(times)[0]))
+
+
+def check_readings(readings: Sequence[Reading], settings: Settings) -> None:
+    """Refuse columns whose cells an option cannot use: lists and bytes, and dates as amounts of money."""
+    held = {reading.name: reading for reading in readings}
+    for option, names in settings.needs.items():
+        for name in names:
+            if option != "drop" and held[name].type == "nested":
+                raise AuditError(
+                    f"The column {name!r} (`{option}`) holds lists, bytes or other cells of more than one value; write "
+                    "one value into each cell, or name another column."
+                )
+    if settings.amount is not None and held[settings.amount].kind == "date":
+        raise AuditError(f"The amount column {settings.amount!r} must hold numbers, and it holds dates (`amount`).")
 
 
 def amounts(frame: pd.DataFrame, name: str | None) -> tuple[FloatArray | None, list[str]]:

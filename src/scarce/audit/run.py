@@ -42,7 +42,7 @@ from .queue import choose_queue, explain_rows, queue_of_tested_rows, with_table_
 from .readable import fit_readable
 from .result import Audit, Source
 from .reviews import apply_reviews
-from .rows import amounts, assign_roles, in_order, moments
+from .rows import amounts, assign_roles, check_readings, in_order, moments
 from .settings import Settings, check_settings, settings_of
 from .shift import Shift, measure_shift
 from .task import Task
@@ -212,6 +212,7 @@ class _Run:
     def read(self) -> None:
         """Type the columns, and find out which rows are learned from and which are ranked."""
         settings, frame = self.settings, self.frame
+        check_readings(self.table.readings, settings)
         self.target, (amount, about_amounts), self.times = gather(
             lambda: read_target(frame, str(settings.target), settings.positive),
             lambda: amounts(frame, settings.amount),

@@ -32,7 +32,7 @@ _COLUMN_OPTIONS = ("amount", "time", "distinct", "entity", "checked", "keep", "d
 MOST_CHECKS = 10**9
 # The windows of an entity's history, where the time column holds dates.
 DATED_WINDOWS = ("1d", "7d", "30d")
-_BUDGET = re.compile(rf"\s*(\d[\d,_]*)\s*(?:/\s*({'|'.join(PERIODS)}))?\s*")
+_BUDGET = re.compile(rf"\s*(\d{{1,3}}(?:[,_]\d{{3}})+|\d+)\s*(?:/\s*({'|'.join(PERIODS)}))?\s*", re.ASCII)
 
 
 class BudgetPlan(NamedTuple):
@@ -178,9 +178,14 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     several = {"methods", "keep", "drop", "entity", "windows"}
     if isinstance(options.get("methods"), str):
         options = {**options, "methods": [name.strip() for name in options["methods"].split(",") if name.strip()]}
+        if not options["methods"]:
+            raise AuditError("`methods` names no method; leave it out for those of the objective.")
     for name in several:
-        if isinstance(options.get(name), str):
-            raise AuditError(f"`{name}` is a list of names, such as [{options[name]!r}]; it was {options[name]!r}.")
+        if options.get(name) is not None and not isinstance(options[name], list | tuple | set):
+            raise AuditError(f"`{name}` is a list of names, such as ['{options[name]}']; it was {options[name]!r}.")
+    for name in ("gains", "types"):
+        if options.get(name) is not None and not isinstance(options[name], Mapping):
+            raise AuditError(f"`{name}` gives a value to each of some names; it was {options[name]!r}.")
     given: dict[str, Any] = {name: tuple(value or ()) if name in several else value for name, value in options.items()}
     if isinstance(given.get("gains"), Mapping):
         given["gains"] = dict(given["gains"])

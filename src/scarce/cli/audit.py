@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -99,7 +100,7 @@ def audit_command(
 
         options = _options(context, table, again, gains, gain)
         source = options.pop("table", None)
-        name = table_name(source) if source else "simulated"
+        name = table_name(str(source)) if source else "simulated"
         folder = out or Path(f"audit-{name}")
         check_free(folder, force=force, marker=MANIFEST)
         result = audit(
@@ -133,10 +134,10 @@ def _read_reviews(source: str) -> pd.DataFrame:
 
 def table_name(source: str) -> str:
     """Return the name of a file without its endings, or that of a folder, for a pattern the one before it."""
-    path = Path(source)
+    path = Path(os.path.abspath(source))  # no link is followed: it may lead in a circle
     while glob.has_magic(path.name):
         path = path.parent
-    return path.resolve().name.split(".")[0] or "files"
+    return path.name.split(".")[0] or "files"
 
 
 def _kinds(given: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session as Transaction
 from scarce._files import sha256
 from scarce._typing import Json
 from scarce.audit.handover import CASES, KNOWN
+from scarce.engines.manifest import check_file
 from scarce.engines.saved import MANIFEST
 
 from .errors import DeskError
@@ -30,6 +31,9 @@ __all__ = ["Imported", "import_folder"]
 _CHUNK = 500
 _NEVER_QUITE = 1e-6
 _TRIFLE = 1e-9
+# The fields without which nothing can be imported.
+_OF_MANIFEST = {"winner", "written", "target"}
+_OF_CASES = {"cases", "checks", "entities", "key", "newest", "period", "time", "amount"}
 # Called with the name of a step, the cases that are done, and all of them.
 Progress = Callable[[str, int, int], None]
 
@@ -107,6 +111,13 @@ def _read(folder: Path) -> tuple[Json, Json]:
         manifest, cases = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (MANIFEST, CASES))
     except ValueError as error:
         raise DeskError(f"The files of the audit in {folder} are damaged ({error}); run the audit again.") from error
+    for name, held, needed in ((MANIFEST, manifest, _OF_MANIFEST), (CASES, cases, _OF_CASES)):
+        if not isinstance(held, dict) or not needed <= held.keys():
+            raise DeskError(f"{folder / name} is damaged or was changed: it lacks a field; run the audit again.")
+    if "files" in manifest:
+        check_file(folder, CASES, manifest)
+        if (folder / KNOWN).exists():
+            check_file(folder, KNOWN, manifest)
     return manifest, cases
 
 

@@ -21,7 +21,10 @@ from scarce.tables.readings import TYPES, Kind
 __all__ = ["FILES", "LARGEST_SEED", "check_file", "read_manifest"]
 
 # Files that are read back, whose hashes are in the manifest.
-FILES = ("model.skops", "training-rows.npy", "history.npz", "reference.parquet", "cases.json", "known.parquet")
+FILES = (
+    *("model.skops", "training-rows.npy", "history.npz", "reference.parquet", "cases.json", "known.parquet"),
+    "report.json",
+)
 LARGEST_SEED = 2**32 - 1
 # What a model holds of these packages is theirs alone, and differs between their versions.
 _SAME_VERSION = ("scarce", "scikit-learn")

@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from scarce._errors import StudyError
+from scarce._files import read_toml
 from scarce._typing import Json, Record
 
 from .names import check_name, names_in
@@ -197,10 +198,10 @@ def load_study(name: str, *, paper_grid: bool = False) -> Study:
     """
     if name.endswith(".toml"):
         try:
-            with open(name, "rb") as file:
-                return parse_study(name.removesuffix(".toml"), tomllib.load(file), paper_grid=paper_grid)
-        except (OSError, tomllib.TOMLDecodeError) as error:
+            text = read_toml(name)
+        except (OSError, ValueError) as error:
             raise StudyError(f"The study {name} cannot be read: {error}.") from error
+        return parse_study(name.removesuffix(".toml"), text, paper_grid=paper_grid)
     return _packaged(name, paper_grid)
 
 
