@@ -48,6 +48,21 @@ def test_bad_input_is_one_sentence(spark, model, folder):
         top(twice, 0)
 
 
+def test_a_worker_without_the_library_is_one_sentence(spark, model, folder):
+    """A function that imports a module that is nowhere stands for a worker on which nothing is installed."""
+
+    def lacking(batches):
+        import scarce_that_is_not_installed  # noqa: F401
+
+        yield from batches
+
+    scored = score(spark.read.parquet(str(folder)), model, id="payment").limit(1)
+    with pytest.raises(
+        EngineError, match=r"import the library \(No module named 'scarce_that.*'\); install \"scarce\[aud"
+    ):
+        top(scored.mapInArrow(lacking, scored.schema), 1)
+
+
 def test_the_rows_of_a_frame_of_spark_have_no_order(spark, model, rows):
     scored = score(spark.createDataFrame(rows.fillna({"age": 40.0})).repartition(3), model, id="payment").toPandas()
     assert isinstance(scored, pd.DataFrame)

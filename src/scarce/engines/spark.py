@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+import scarce
 from scarce._errors import EngineError
 from scarce._extras import require
 from scarce._typing import PathLike
@@ -64,6 +66,16 @@ def top(scored: Any, k: int) -> pa.Table:
         raise EngineError(f"`k` is how many rows are ranked, at least 1; it was {k}.")
     id = scored.columns[0]
     functions = require("pyspark.sql.functions", "Scoring on Spark")
-    table = scored.orderBy(functions.col("score").desc(), functions.col(f"`{id}`").asc()).limit(k).toArrow()
+    errors = require("pyspark.errors", "Scoring on Spark")
+    try:
+        table = scored.orderBy(functions.col("score").desc(), functions.col(f"`{id}`").asc()).limit(k).toArrow()
+    except errors.PythonException as error:
+        lacking = re.search(r"ModuleNotFoundError: (.+)", str(error))
+        if lacking is None:
+            raise
+        raise EngineError(
+            f"A worker of Spark cannot import the library ({lacking[1]}); install "
+            f'"scarce[audit,spark]=={scarce.__version__}" on every worker, for the Python that PYSPARK_PYTHON names.'
+        ) from error
     refuse_repeats(table.column(id), id)
     return table
