@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import isnan
 
 from sklearn.utils import Bunch
 
@@ -40,7 +41,11 @@ class Proof:
 
     def lines(self) -> Iterable[tuple[str, ...]]:
         for case in self.cases:
-            yield *case.place, *(f"{figure:.4f}" for figure in case.figures), VERDICTS[case.kept]
+            yield (
+                *case.place,
+                *("" if isnan(figure) else f"{figure:.4f}" for figure in case.figures),
+                VERDICTS[case.kept],
+            )
 
 
 class MissingSets(Exception):
