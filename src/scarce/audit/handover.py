@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scarce._errors import AuditError
 from scarce._moments import moments_of
 from scarce._typing import Cell, Json
 from scarce.tables import show
@@ -17,9 +18,11 @@ from .cases import case_data
 from .page import case_names, cells_of, known_cells
 from .result import Audit
 
-__all__ = ["CASES", "KNOWN", "write_handover"]
+__all__ = ["CASES", "KNOWN", "key_of_folder", "write_handover"]
 
 CASES, KNOWN = "cases.json", "known.parquet"
+# Characters that hold the names of all columns of a table.
+_HEAD = 10_000_000
 
 
 def write_handover(result: Audit, folder: Path) -> None:
@@ -69,7 +72,7 @@ def handover(result: Audit) -> Json:
             }
         )
     return {
-        "key": key,
+        "key": key,  # first, since it is read without the rest
         "entities": entities,
         "checks": budget.checks,
         "period": budget.period,
@@ -109,6 +112,20 @@ def key_columns(result: Audit) -> list[str]:
     if identifiers and not frame.duplicated(several).any():
         return several
     return [str(name) for name in frame.columns]
+
+
+def key_of_folder(folder: Path) -> list[str]:
+    """Return the key columns of the audit of a folder, none where it has no file for the desk; cases are not read."""
+    try:
+        with (folder / CASES).open(encoding="utf-8") as file:
+            head = file.read(_HEAD)
+    except FileNotFoundError:
+        return []
+    begins = '{"key": '
+    if not head.startswith(begins):
+        raise AuditError(f"{folder / CASES} is damaged; run the audit again.")
+    found: list[str] = json.JSONDecoder().raw_decode(head, len(begins))[0]
+    return found
 
 
 def _moments(result: Audit) -> pd.Series | None:

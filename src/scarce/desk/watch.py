@@ -24,7 +24,7 @@ from scarce.monitor.given import GivenOutcomes
 from .exports import verdicts_table
 from .loaded import EXACT, place_of
 from .recorded import Outcome, Score
-from .schema import Meta
+from .schema import Meta, Model
 from .store import Store
 
 __all__ = ["FEWEST", "latest_report", "watch", "watch_desk"]
@@ -99,8 +99,12 @@ def _frame(monitor: PerformanceMonitor, scores: Sequence[Score]) -> pd.DataFrame
 def _with_verdicts(monitor: PerformanceMonitor, store: Store, frame: pd.DataFrame, outcome: IntArray) -> IntArray:
     """Return outcomes with the verdicts of the desk about rows that none is known of."""
     verdicts, manifest = verdicts_table(store), monitor.model.manifest
+    time = manifest["settings"]["time"]
+    with store.read() as transaction:
+        key = transaction.scalar(select(Model.key).order_by(Model.version.desc()).limit(1)) or []
+    repeated = len(key) > 1 and time in key
     try:
-        given = GivenOutcomes(verdicts, manifest["target"], manifest["identifiers"])
+        given = GivenOutcomes(verdicts, manifest["target"], manifest["identifiers"], time=time if repeated else None)
         found, _, about = given.match(frame, 0)
     except MonitorError:  # nothing that a row could be recognised by
         return outcome

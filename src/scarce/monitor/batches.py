@@ -161,6 +161,16 @@ def _period_name(number: int, period: str) -> str:
     return str(np.datetime64(day, "D"))
 
 
+def _plainly(text: str, target: Any) -> str:
+    """Return an outcome as the audit writes it: numbers beside empty cells are often written as 1.0 in place of 1."""
+    if text in (target["positive"], *target["negative"]):
+        return text
+    try:
+        return cell_text(float(text))
+    except ValueError:
+        return text
+
+
 def outcomes_of(values: ArrayLike | Iterable[Any], target: Any, where: str) -> IntArray:
     """Return outcomes as 1, 0 and -1 where there is none; yes and no are understood too.
 
@@ -178,7 +188,7 @@ def outcomes_of(values: ArrayLike | Iterable[Any], target: Any, where: str) -> I
     meant = np.empty(len(different) + 1, dtype=np.intp)
     meant[-1] = -1  # of empty cells, whose code is -1
     for place, cell in enumerate(different):
-        text = cell_text(cell).strip()
+        text = _plainly(cell_text(cell).strip(), target)
         if text == target["positive"]:
             meant[place] = 1
         elif text in target["negative"]:

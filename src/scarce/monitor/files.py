@@ -17,6 +17,7 @@ from scarce._errors import MonitorError
 from scarce._files import check_free, written_whole
 from scarce._typing import Cell, Json
 from scarce._values import plain
+from scarce.audit.handover import key_of_folder
 from scarce.metrics import ConfidenceInterval
 from scarce.tables import read_batches, read_table
 
@@ -120,8 +121,13 @@ def _given(outcomes: Any, monitor: PerformanceMonitor, folder: Path) -> GivenOut
     frame = outcomes if isinstance(outcomes, pd.DataFrame) else read_table(outcomes).frame
     queue = folder / "queue.parquet"
     manifest = monitor.model.manifest
+    key, time = key_of_folder(folder), manifest["settings"]["time"]
     return GivenOutcomes(
-        frame, manifest["target"], manifest["identifiers"], pd.read_parquet(queue) if queue.exists() else None
+        frame,
+        manifest["target"],
+        manifest["identifiers"],
+        pd.read_parquet(queue) if queue.exists() else None,
+        time=time if len(key) > 1 and time in key else None,
     )
 
 

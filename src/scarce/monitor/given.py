@@ -37,10 +37,18 @@ class GivenOutcomes:
         The identifier columns of the audited table.
     queue : DataFrame, optional
         The queue of the audit, whose ``chance_drawn`` is taken where the outcomes have none.
+    time : str, optional
+        The column of time, where rows of the audited table have the same identifiers and only both name a row.
     """
 
     def __init__(
-        self, frame: pd.DataFrame, target: Any, identifiers: Sequence[str], queue: pd.DataFrame | None = None
+        self,
+        frame: pd.DataFrame,
+        target: Any,
+        identifiers: Sequence[str],
+        queue: pd.DataFrame | None = None,
+        *,
+        time: str | None = None,
     ) -> None:
         verdict = next((name for name in (VERDICT, target["column"]) if name in frame), None)
         if verdict is None:
@@ -48,7 +56,18 @@ class GivenOutcomes:
                 f"The outcomes need a column {VERDICT!r} or {target['column']!r} beside the identifiers; they have "
                 f"{listed([str(name) for name in frame.columns])}."
             )
-        self.keys = [name for name in identifiers if name in frame] or [name for name in (ROW,) if name in frame]
+        named = [name for name in identifiers if name in frame]
+        self.time = time if named else None
+        if self.time is not None and self.time in frame:
+            named.append(self.time)
+        elif self.time is not None:
+            named = []
+        self.keys = named or [name for name in (ROW,) if name in frame]
+        if not self.keys and self.time is not None:
+            raise MonitorError(
+                f"Several rows have the same {listed(list(identifiers))}, so that the outcomes need the column of time "
+                f"too: add {self.time!r} to them, or the number of the row as {ROW!r}."
+            )
         if not self.keys:
             raise MonitorError(
                 "The outcomes do not tell which row is meant: add an identifier column of the table "
@@ -56,8 +75,8 @@ class GivenOutcomes:
             )
         cells = frame[verdict].map(lambda cell: None if str(cell).strip().casefold() in _UNDECIDED else cell)
         given = pd.DataFrame({"outcome": outcomes_of(cells, target, "`outcomes`")})
-        given["chance"] = _chances(frame, queue, self.keys)
-        given.index = _index(frame, self.keys)
+        given["chance"] = _chances(frame, queue, self.keys, self.time)
+        given.index = _index(frame, self.keys, self.time)
         given = given[given["outcome"] >= 0]
         self.given = given[~given.index.duplicated(keep="last")]
         self._used = np.zeros(len(self.given), dtype=bool)
@@ -79,7 +98,7 @@ class GivenOutcomes:
             raise MonitorError(
                 f"The outcomes name rows by {listed(absent)}, which is not a column of the new table; add it there."
             )
-        place = self.given.index.get_indexer(_index(frame, self.keys))
+        place = self.given.index.get_indexer(_index(frame, self.keys, self.time))
         found = place >= 0
         self._used[place[found]] = True
         outcome, chance = np.full(len(frame), -1), np.full(len(frame), np.nan)
@@ -100,7 +119,7 @@ class GivenOutcomes:
         )
 
 
-def _chances(frame: pd.DataFrame, queue: pd.DataFrame | None, keys: list[str]) -> FloatArray:
+def _chances(frame: pd.DataFrame, queue: pd.DataFrame | None, keys: list[str], time: str | None) -> FloatArray:
     if CHANCE in frame:
         chance = pd.to_numeric(frame[CHANCE], errors="coerce").to_numpy(dtype=np.float64)
         if ((chance <= 0) | (chance > 1)).any():
@@ -108,11 +127,15 @@ def _chances(frame: pd.DataFrame, queue: pd.DataFrame | None, keys: list[str]) -
         return chance
     if queue is None or CHANCE not in queue or not set(keys) <= set(queue.columns):
         return np.full(len(frame), np.nan)
-    of_queue = pd.Series(queue[CHANCE].to_numpy(), index=_index(queue, keys))
+    of_queue = pd.Series(queue[CHANCE].to_numpy(), index=_index(queue, keys, time))
     of_queue = of_queue[~of_queue.index.duplicated()]
-    return of_queue.reindex(_index(frame, keys)).to_numpy(dtype=np.float64)
+    return of_queue.reindex(_index(frame, keys, time)).to_numpy(dtype=np.float64)
 
 
-def _index(frame: pd.DataFrame, keys: list[str]) -> pd.Index:
+def _index(frame: pd.DataFrame, keys: list[str], time: str | None) -> pd.Index:
     texts = {key: frame[key].map(cell_text, na_action="ignore").astype(object).fillna("") for key in keys}
+    if time in texts:
+        # Programs and files write the same moment in several ways.
+        moments = pd.to_datetime(texts[time], errors="coerce", format="ISO8601", utc=True)
+        texts[time] = texts[time].where(moments.isna(), moments.astype(str))
     return pd.Index(texts[keys[0]]) if len(keys) == 1 else pd.MultiIndex.from_frame(pd.DataFrame(texts))
