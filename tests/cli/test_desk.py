@@ -103,6 +103,9 @@ def test_what_cannot_be_opened_is_a_sentence(folder: Path, monkeypatch, capsys) 
     assert "name another (--port)" in said.err
     assert said.err.count("\n") == 1
     assert "is open" not in said.out
+    assert call("serve", folder.parent, monkeypatch=monkeypatch) == 2
+    assert "name a folder that scarce audit wrote" in capsys.readouterr().err
+    assert not (folder.parent / "desk.db").exists()
     wrong = folder / "manifest.json"
     assert call("serve", folder, "--port", 0, "--tls-cert", wrong, "--tls-key", wrong, monkeypatch=monkeypatch) == 2
     assert "in PEM (--tls-cert, --tls-key)" in capsys.readouterr().err

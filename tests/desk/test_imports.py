@@ -35,7 +35,9 @@ def test_cases_keep_their_identity_and_what_is_decided_stays(desk: Store, tmp_pa
 
 
 def test_an_audit_is_imported_once(desk: Store, tmp_path: Path) -> None:
-    assert import_folder(desk, tmp_path / "audit").new == 0
+    decide(desk, 31, "ana", Given("positive"))
+    again = import_folder(desk, tmp_path / "audit")
+    assert (again.version, again.new, again.known, again.decided) == (1, 0, 60, 1)
 
 
 def test_a_folder_without_an_audit_is_refused(desk: Store, tmp_path: Path) -> None:

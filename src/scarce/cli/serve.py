@@ -43,9 +43,10 @@ def serve_command(
     require("fastapi", "scarce serve")
     from scarce.desk.app import create_app
     from scarce.desk.errors import DeskError
-    from scarce.desk.imports import import_folder
+    from scarce.desk.imports import check_folder, import_folder
     from scarce.desk.store import Store, store_url
 
+    check_folder(folder)  # before a store is made in it
     opened = Store(store_url(folder, store))
     typer.echo(str(import_folder(opened, folder)))
     _first_token(opened)

@@ -109,12 +109,13 @@ def plot(dots: Sequence[Dot], title: str, *, top: float | None = None, percent: 
             parts.append(
                 f'<text class="soft" x="{x(place):.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{label}</text>'
             )
-    return _svg(_WIDTH, _HEIGHT, title, "".join(parts))
+    return _svg(_WIDTH, _HEIGHT, title, "".join(parts), look="plot")
 
 
-def _svg(width: float, height: float, title: str, inside: str, role: str = "img") -> Markup:
+def _svg(width: float, height: float, title: str, inside: str, role: str = "img", look: str = "") -> Markup:
     # Every text inside was escaped where it was put in.
-    size = Markup('<svg role="{}" viewBox="0 0 {:.0f} {:.0f}" aria-label="{}">').format(role, width, height, title)
+    begins = '<svg class="{}" role="{}" viewBox="0 0 {:.0f} {:.0f}" aria-label="{}">'
+    size = Markup(begins).format(look, role, width, height, title)
     return size + Markup(inside) + Markup("</svg>")
 
 

@@ -9,7 +9,7 @@ from math import log
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session as Transaction
 
 from scarce._files import sha256
@@ -26,7 +26,7 @@ from .store import Store
 from .verdicts import refresh
 from .words import words_of
 
-__all__ = ["Imported", "import_folder"]
+__all__ = ["Imported", "check_folder", "import_folder"]
 
 _CHUNK = 500
 _NEVER_QUITE = 1e-6
@@ -84,7 +84,7 @@ def import_folder(
             state_key(transaction, key, titles_of(manifest))
         before = transaction.scalar(select(Model).where(Model.sha256 == mark))
         if before is not None:
-            return Imported(before.version, 0, len(cases["cases"]), 0)
+            return Imported(before.version, 0, len(cases["cases"]), _decided_of(transaction, before))
         hiding = Hiding(transaction, manifest.get("hidden", ()))
         model = _model(folder, mark, manifest, cases, hiding.columns(cases["entities"]))
         queue = cases["cases"]
@@ -100,13 +100,24 @@ def import_folder(
     return Imported(model.version, *counts)
 
 
-def _read(folder: Path) -> tuple[Json, Json]:
+def _decided_of(transaction: Transaction, model: Model) -> int:
+    """Return how many cases of a model's audit are decided; a later audit may have taken some of them over."""
+    query = select(func.count()).where(Case.model == model.version, Case.status != OPEN)
+    return transaction.scalar(query) or 0
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that no audit wrote."""
     for name in (MANIFEST, CASES):
         if not (folder / name).exists():
             raise DeskError(
                 f"There is no {name} in {folder}; name a folder that scarce audit wrote, and run the audit "
                 "again if it is of an older version."
             )
+
+
+def _read(folder: Path) -> tuple[Json, Json]:
+    check_folder(folder)
     try:
         manifest, cases = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (MANIFEST, CASES))
     except ValueError as error:
