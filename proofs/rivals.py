@@ -118,7 +118,7 @@ def _xgboost() -> Estimator:
     try:
         return importlib.import_module("xgboost").XGBClassifier(random_state=0, n_jobs=1, tree_method="hist")
     except ImportError as error:
-        raise MissingSets("The proof needs xgboost, not on this machine; pip install xgboost.") from error
+        raise MissingSets("The proof needs xgboost, which comes with the extra 'study'.") from error
 
 
 def prove_profit(rows: int = 20_000, borrowers: int | None = 30_000) -> Proof:
