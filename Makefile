@@ -5,7 +5,7 @@
 #   make bench   time and memory beside peers; writes docs/proofs/bench.md
 #   make prove-monitor   alarms without a change, missed changes and time of the monitor; writes docs/proofs/monitor.md
 #   make prove-gamma, make prove-two-gammas, make prove-desk, make prove-audit   statements; each writes its table to docs/proofs
-#   make prove-kill   audits, studies, reviews and scores that are killed at random; writes docs/proofs/kills.md
+#   make prove-kill   audits, studies, reviews and scores that are killed at random; writes docs/proofs/kill.md
 #   make prove-scale   files, Dask and Spark beside plain scoring, with millions of rows; takes hours, so see its parts below
 #   make bench-growth   time and memory by the number of rows; writes docs/proofs/growth.md and its plot
 #   make first-fit BEFORE=FOLDER   the first fits beside those of an older src; writes docs/proofs/first-fit.md
@@ -64,7 +64,7 @@ prove-desk: .venv/.installed
 	$(BIN)/python -m proofs desk
 
 prove-kill: .venv/.installed
-	$(ONE_THREAD) $(BIN)/python -m proofs kills
+	$(ONE_THREAD) $(BIN)/python -m proofs kill
 
 prove-monitor: .venv/.installed
 	$(BIN)/python -m proofs monitor

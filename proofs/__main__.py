@@ -16,7 +16,7 @@ from proofs.page import FOLDER, table, written_by
 
 PROOFS: dict[str, Callable[[], Proof]] = {
     "gamma": gamma.prove,
-    "kills": kills.prove,
+    "kill": kills.prove,
     "two-gammas": two_gammas.prove,
     **{f"scale-{part}": prove for part, prove in scale.PARTS.items()},
 }
