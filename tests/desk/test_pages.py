@@ -175,6 +175,12 @@ def test_an_open_case_is_locked_and_freed(browser: TestClient, small: Store) -> 
     other.post("/login", data={"token": add_token(small, "carl", "reviewer")})
     assert "the reviewer has this case open until" in other.get("/cases/7").text
     assert "open at the reviewer" in other.get("/").text
+    # The page is loaded again, and what the old one sends on leaving arrives after that.
+    old = re.search(r'data-until="([^"]+)"', browser.get("/cases/7").text)
+    assert old
+    browser.get("/cases/7")
+    assert browser.post("/cases/7/leave", data={"csrf": csrf(browser), "until": old[1]}).status_code == 204
+    assert "the reviewer has this case open until" in other.get("/cases/7").text
     assert browser.post("/cases/7/leave", data={"csrf": csrf(browser)}).status_code == 204
     assert "has this case open until" not in other.get("/cases/7").text
 

@@ -204,6 +204,8 @@ def test_runs_are_remembered_and_drawn_and_periods_do_not_go_backwards(audited, 
     assert len(history) == 2
     assert len(pd.read_parquet(out / "known.parquet")) > held
     page = (out / "monitor.html").read_text()
+    # What can be scrolled can be reached by keyboard.
+    assert page.count('<div class="scroll"') == page.count('<div class="scroll" tabindex="0" role="region" aria-label=')
     assert "Run by run" in page
     assert page.count("<svg") == 7
     assert "http://" not in page.replace("http://www.w3.org", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, HTTPException, Path, Request
@@ -24,7 +25,7 @@ from .evidence import (
 )
 from .pages import Viewer, in_address, wanted_of
 from .queue import Wanted, find_page, place_of
-from .schema import NEGATIVE, OPEN, POSITIVE, Case, CaseEntity, Kind, Reason, Verdict
+from .schema import NEGATIVE, OPEN, POSITIVE, Case, CaseEntity, Kind, Lock, Reason, Verdict
 from .site import budget_left, page, to_undo
 from .store import Store
 from .tokens import Person
@@ -55,7 +56,7 @@ def _case_page(
         with store.write() as transaction:
             lock = hold(transaction, _found(transaction, case_id), person.name)
     with store.read() as transaction:
-        case = _found(transaction, case_id)
+        case, own = _found(transaction, case_id), transaction.get(Lock, case_id)
         proposal = request.app.state.kinds.propose(transaction, case_id)
         data, shared = evidence_of(transaction, case_id), links(transaction, case_id)
         return page(
@@ -70,6 +71,7 @@ def _case_page(
             drawing=drawing_of_links(case, shared),
             history=history(transaction, case_id),
             lock=lock,
+            until=own.until.isoformat() if own and own.who == person.name else "",
             given=given or Given(""),
             problem=problem,
             offered_reasons=list(transaction.scalars(select(Reason.text).order_by(Reason.text))),
@@ -123,10 +125,12 @@ def take_back(
 
 
 @router.post("/cases/{case_id}/leave", status_code=204)
-def leave(request: Request, person: Reviewer, case_id: CaseNumber) -> None:
+def leave(
+    request: Request, person: Reviewer, case_id: CaseNumber, until: Annotated[datetime | None, Form()] = None
+) -> None:
     """Give up the lock of a case, which the page sends when it is left."""
     with request.app.state.store.write() as transaction:
-        free(transaction, case_id, person.name)
+        free(transaction, case_id, person.name, until)
 
 
 def _found(transaction: Transaction, case_id: int) -> Case:

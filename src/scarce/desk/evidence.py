@@ -171,6 +171,7 @@ def others_at_work(transaction: Transaction, cases: list[int], who: str) -> dict
     return {lock.case_id: lock.who for lock in transaction.scalars(query)}
 
 
-def free(transaction: Transaction, case_id: int, who: str) -> None:
-    """Give up a lock."""
-    transaction.execute(delete(Lock).where(Lock.case_id == case_id, Lock.who == who))
+def free(transaction: Transaction, case_id: int, who: str, until: datetime | None = None) -> None:
+    """Give up a lock, or where its end is given that lock alone: a page that was opened again has taken a later one."""
+    own = delete(Lock).where(Lock.case_id == case_id, Lock.who == who)
+    transaction.execute(own if until is None else own.where(Lock.until <= until))

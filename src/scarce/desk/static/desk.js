@@ -52,6 +52,8 @@
     addEventListener("pagehide", () => {
       const form = new FormData();
       form.set("csrf", document.body.dataset.csrf);
+      // A page that is loaded again takes its lock before this is sent, and keeps it.
+      form.set("until", one("#case").dataset.until);
       navigator.sendBeacon(left, form);
     });
   }
