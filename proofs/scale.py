@@ -131,7 +131,7 @@ def killed(rows: int = 1_000_000, files: int = 8) -> Proof:
         process.wait()
         before = {path.name: path.stat().st_mtime_ns for path in unfinished.glob("part-*.json")}
         finished = [name.replace(".json", ".parquet") for name in before]
-        written = {name: (unfinished / name).stat().st_mtime_ns for name in finished}
+        written = {name: (unfinished / "result" / name).stat().st_mtime_ns for name in finished}
         again = work("score", **options)
         after = {name: (place / "scores" / name).stat().st_mtime_ns for name in finished}
         fresh = work("score", **{**options, "out": place / "fresh"})
