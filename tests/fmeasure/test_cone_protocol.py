@@ -1,5 +1,6 @@
 """CONE as its authors ran it: cones from errors on training rows, the model chosen on validation rows."""
 
+import itertools
 import json
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
-from scarce.fmeasure import ConeClassifier
+from scarce.fmeasure import ConeClassifier, _path
 from scarce.fmeasure._search import new_search
 from scarce.fmeasure.bounds import error_profile
 
@@ -144,6 +145,19 @@ def test_on_training_rows_both_guides_are_the_same(data):
         for guide in ("fit", "validation")
     )
     np.testing.assert_array_equal(one.path_["t"], other.path_["t"])
+
+
+@pytest.mark.parametrize(("seconds", "models"), [(0.001, 1), (3.0, 1), (3.5, 2), (9.5, 4), (None, 7)])
+def test_no_model_is_begun_after_the_time_is_over(data, monkeypatch, seconds, models):
+    """The clock goes on by three seconds between two looks at it, which is once for each model."""
+    clock = itertools.count(step=3)
+    monkeypatch.setattr(_path, "perf_counter", lambda: next(clock))
+    X, y = data
+    fixed = {"n_models": 7, "search": "grid", "validation": "train"}
+    found = ConeClassifier(LogisticRegression(), max_seconds=seconds, **fixed).fit(X, y)
+    full = ConeClassifier(LogisticRegression(), **fixed).fit(X, y)
+    np.testing.assert_array_equal(found.path_["t"], full.path_["t"][:models])
+    assert found.t_ == full.path_["t"][int(np.argmax(full.path_["f"][:models]))]
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_statements_on_ranks_are_judged(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["gamma/fig5", "gamma/fig6", "metaap/fig3", "metaap/fig5", "metaap/fig6", "gfrnn/table12"]
+    "name", ["gamma/fig5", "gamma/fig6", "metaap/fig3", "metaap/fig4", "metaap/fig5", "metaap/fig6", "gfrnn/table12"]
 )
 def test_figures_are_drawn_in_the_papers_forms(tmp_path, name):
     study = load_study(name).reduce(splits=1)

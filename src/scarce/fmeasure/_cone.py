@@ -71,6 +71,9 @@ class ConeClassifier(ClassifierWrapper):
         "budget": only after `n_models`, or when the search has nothing left to try; a number: also once the certified
         gap between the bound and the best F, on the rows that models are fitted on, is at most that; "gap": also once
         it is closed.
+    max_seconds : float or None, default=None
+        The time after which no further model is begun; the model at hand is finished, and one is fitted in any case. On
+        another machine, or another day, more or fewer models may be tried.
     epsilon : float, default=0.0
         The most by which the weighted error of the best model at a t may exceed the least in the family, in shares of
         rows. It raises the cones and with them `f_upper_bound_`; see Notes.
@@ -154,6 +157,7 @@ class ConeClassifier(ClassifierWrapper):
         "batch": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "stop": [StrOptions({"budget", "gap"}), Interval(Real, 0, None, closed="left")],
+        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "epsilon": [Interval(Real, 0, None, closed="left")],
         "default_class": [str, Real, "boolean", None],
     }
@@ -172,6 +176,7 @@ class ConeClassifier(ClassifierWrapper):
         batch: int = 1,
         n_jobs: int | None = None,
         stop: str | float = "budget",
+        max_seconds: float | None = None,
         epsilon: float = 0.0,
         default_class: Label = None,
         threshold: Threshold = "default",
@@ -186,6 +191,7 @@ class ConeClassifier(ClassifierWrapper):
         self.batch = batch
         self.n_jobs = n_jobs
         self.stop = stop
+        self.max_seconds = max_seconds
         self.epsilon = epsilon
         self.default_class = default_class
         self.threshold = threshold
@@ -204,7 +210,7 @@ class ConeClassifier(ClassifierWrapper):
         search = new_search(self.search, self.n_models, self.beta, self.epsilon, problem.floor, scored=scored)
         path = Path(problem, search, tune=self.threshold == "tune", by_fit=by_fit)
         tolerance = {"budget": None, "gap": _CLOSED}[self.stop] if isinstance(self.stop, str) else float(self.stop)
-        path.follow(self.batch, tolerance)
+        path.follow(self.batch, tolerance, self.max_seconds)
         best = path.steps[path.best]
         self.path_ = path.columns()
         self.estimator_, self.t_ = path.model, best.t

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,13 +135,16 @@ class Path:
     errors: dict[float, Exception] = field(default_factory=dict)
     _starts: dict[float, list[Estimator]] = field(default_factory=dict)
 
-    def follow(self, batch: int, tolerance: float | None) -> None:
-        """Fit models until the search asks for none, or until the certified gap is no more than a tolerance."""
+    def follow(self, batch: int, tolerance: float | None, seconds: float | None = None) -> None:
+        """Fit models until the search asks for none, the certified gap is small enough, or the time is over."""
+        began = perf_counter()
         while (asked := self.search.ask(batch)) and not (self.best < 0 and len(self.steps) >= _HOPELESS):
             starts = [self._nearest(t) for t in asked] if self._starts else None
             for t, fitted in zip(asked, self.problem.fit(asked, starts), strict=True):
                 if self._judge(t, fitted) and _starts_warm(fitted[0].model):
                     self._starts[t] = [part.model for part in fitted]
+            if seconds is not None and perf_counter() - began >= seconds and self.best >= 0:
+                break
             if tolerance is not None and self.best >= 0 and self.gap(int(np.nanargmax(self.f_fit))) <= tolerance:
                 break
         self._report()

@@ -89,7 +89,10 @@ def _by_parameter(study: Study, values: _Values) -> list[Json]:
 
 
 def _groups(study: Study) -> list[tuple[str, list[str]]]:
-    """Return sets as the figure groups them: by their share of positives if there are many, else one by one."""
+    """Return sets as the figure groups them: as they say, or by their share of positives if there are many."""
+    if all("panel" in set_ for set_ in study.sets):
+        panels = dict.fromkeys(set_["panel"] for set_ in study.sets)
+        return [(panel, [set_["label"] for set_ in study.sets if set_["panel"] == panel]) for panel in panels]
     if len(study.sets) <= 4:
         return [(set_["label"], [set_["label"]]) for set_ in study.sets]
     return [(f"sets with at most {share} % of positives", _sets_up_to(study, share)) for share in PANELS]

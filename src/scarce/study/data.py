@@ -18,6 +18,7 @@ from scarce._sklearn import safe_indexing
 from scarce._typing import BoolArray, FloatArray, Frame, IntArray, Json, Record
 from scarce.datasets import handbook_split, load, load_keel_folds
 
+from .companies import draw_companies
 from .months import draw_handbook_weeks, draw_months
 from .probabilities import draw_probabilities
 from .simulated import draw_flow, draw_payments
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["DRAWN", "Rows", "describe_file", "rows_of"]
 
 DRAWN: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "simulated-companies": draw_companies,
     "simulated-flow": draw_flow,
     "simulated-payments": draw_payments,
     "simulated-probabilities": draw_probabilities,

@@ -161,7 +161,7 @@ class Study:
         if method.recipe.get("grid"):
             inner = {key: self.protocol[key] for key in ("inner", "holdout", "refit", "choose") if key in self.protocol}
         # These say where a set stands in the tables and how often it is split, not what it is.
-        aside = ("label", "group", "source", "splits")
+        aside = ("label", "group", "panel", "source", "splits")
         what = {key: value for key, value in set_.items() if key not in aside}
         recipe = {"scaling": method.scaling, **method.recipe}
         return Cell(what, split, {**outer, **inner}, recipe, self.measures)

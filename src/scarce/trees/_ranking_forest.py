@@ -75,8 +75,9 @@ class RankingForest(TreeForest):
     Notes
     -----
     Built after the descriptions in Viola et al. (Pattern Recognition Letters, 2022) and the abstract. Open there, and
-    decided here: where features are drawn, the search for the consensus, and the ranks of rows in cells that no
-    training row is in.
+    decided here: where features are drawn, the search for the consensus, the order of cells between which the trees
+    are evenly divided (by mean rank, where the paper may merge them), and the ranks of rows in cells that no training
+    row is in.
 
     The forest of the paper is ``RankingForest(max_samples=0.5, aggregate="kemeny", leaf_rank="weighted_error",
     min_samples_split=2, max_features=None)``.
