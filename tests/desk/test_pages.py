@@ -17,6 +17,7 @@ from starlette.routing import Mount, Route
 
 from scarce.desk.app import create_app
 from scarce.desk.imports import import_folder
+from scarce.desk.pages import _number
 from scarce.desk.schema import CaseEntity
 from scarce.desk.store import Store, store_url
 from scarce.desk.tokens import add_token, revoke_token
@@ -224,6 +225,31 @@ def test_only_a_verdict_that_moves_linked_cases_says_so(browser: TestClient, sma
             transaction.add(CaseEntity(case_id=case, column="account", value="A"))
     assert "2 linked open cases have moved" in flash("positive", 31)
     assert "moved" not in flash("undecidable", 32)
+
+
+def test_all_cases_of_an_entity_can_be_listed(browser: TestClient, small: Store) -> None:
+    with small.write() as transaction:
+        for case in range(1, 16):
+            transaction.add(CaseEntity(case_id=case, column="account", value="B"))
+    text = browser.get("/cases/1").text
+    assert "6 more cases in the desk" in text
+    more = unescape(text[: text.index('#linked">6 more')].rpartition('href="')[2])
+    listed = browser.get(f"/cases/1{more}").text
+    assert all(f'href="/cases/{case}"' in listed for case in range(2, 16))
+    assert "more cases in the desk" not in listed
+
+
+@pytest.mark.parametrize(
+    ("written", "number"), [("12,50", 12.5), ("1,250.5", 1250.5), ("1.250,5", 1250.5), (" ", None)]
+)
+def test_amounts_of_a_filter_are_read_in_either_notation(written: str, number: float | None) -> None:
+    assert _number(written) == number
+
+
+def test_an_amount_that_is_none_is_refused(browser: TestClient) -> None:
+    answer = browser.get("/?least=many")
+    assert answer.status_code == 422
+    assert "The amount 'many' is no number" in unescape(answer.text)
 
 
 def test_the_reference_says_what_to_send_and_what_comes_back(browser: TestClient) -> None:

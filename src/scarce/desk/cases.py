@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session as Transaction
 from .auth import require_role
 from .errors import DeskError
 from .evidence import (
+    MOST_OF_ALL,
     drawing_of_links,
     drawing_of_reasons,
     evidence_of,
@@ -59,13 +60,14 @@ def _case_page(
         case, own = _found(transaction, case_id), transaction.get(Lock, case_id)
         proposal = request.app.state.kinds.propose(transaction, case_id)
         data, shared = evidence_of(transaction, case_id), links(transaction, case_id)
+        listed = links(transaction, case_id, MOST_OF_ALL) if request.query_params.get("links") == "all" else shared
         return page(
             request,
             "case.html.jinja",
             409 if problem else 200,
             case=case,
             data=data,
-            shared=shared,
+            shared=listed,
             alike_rows=rows_of_look_alikes(data),
             reasons=drawing_of_reasons(data),
             drawing=drawing_of_links(case, shared),

@@ -16,6 +16,7 @@ from .schema import OPEN, POSITIVE, Case, CaseData, CaseEntity, KnownEntity, Loc
 
 __all__ = [
     "LOCK_MINUTES",
+    "MOST_OF_ALL",
     "Linked",
     "Shared",
     "drawing_of_links",
@@ -30,8 +31,8 @@ __all__ = [
 ]
 
 LOCK_MINUTES = 15
-# Of an entity that many cases share, these many are shown, decided ones first.
-_MOST_LINKED = 8
+# Of an entity that many cases share, these many are shown at first, decided ones first; and these where all are wanted.
+_MOST_LINKED, MOST_OF_ALL = 8, 1_000
 _MOST_DRAWN = 5
 
 
@@ -66,20 +67,20 @@ def history(transaction: Transaction, case_id: int) -> list[Verdict]:
     return list(transaction.scalars(select(Verdict).where(Verdict.case_id == case_id).order_by(Verdict.id.desc())))
 
 
-def links(transaction: Transaction, case_id: int) -> list[Shared]:
-    """Return the entities of a case with the other cases that share them."""
+def links(transaction: Transaction, case_id: int, most: int = _MOST_LINKED) -> list[Shared]:
+    """Return the entities of a case with the other cases that share them, of each at most so many."""
     found = []
     own = select(CaseEntity).where(CaseEntity.case_id == case_id).order_by(CaseEntity.column)
     for entity in transaction.scalars(own):
         same = (CaseEntity.column == entity.column, CaseEntity.value == entity.value, Case.id != case_id)
         joined = select(Case).join(CaseEntity, CaseEntity.case_id == Case.id).where(*same)
-        decided = joined.where(Case.status != OPEN).order_by(Case.decided.desc()).limit(_MOST_LINKED)
+        decided = joined.where(Case.status != OPEN).order_by(Case.decided.desc()).limit(most)
         cases = list(transaction.scalars(decided))
-        if len(cases) < _MOST_LINKED:
-            is_open = joined.where(Case.status == OPEN).order_by(Case.live.desc()).limit(_MOST_LINKED - len(cases))
+        if len(cases) < most:
+            is_open = joined.where(Case.status == OPEN).order_by(Case.live.desc()).limit(most - len(cases))
             cases += transaction.scalars(is_open)
-        numbers = select(CaseEntity.case_id).join(Case, Case.id == CaseEntity.case_id).where(*same).limit(1_000)
-        others = len(transaction.scalars(numbers).all()) if len(cases) == _MOST_LINKED else len(cases)
+        numbers = select(CaseEntity.case_id).join(Case, Case.id == CaseEntity.case_id).where(*same).limit(MOST_OF_ALL)
+        others = len(transaction.scalars(numbers).all()) if len(cases) == most else len(cases)
         known = transaction.get(KnownEntity, (entity.column, entity.value))
         found.append(
             Shared(

@@ -6,13 +6,17 @@ from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import urlencode
 
+import pyarrow as pa
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Transaction
 from starlette.concurrency import run_in_threadpool
 
+from scarce.tables.numbers import decide_notation, parse_numbers
+
 from .auth import COOKIE, Attempts, Gate, require_role
+from .errors import DeskError
 from .evidence import others_at_work
 from .queue import Wanted, find_page, position
 from .schema import OPEN, STATUSES, Case, Model
@@ -64,7 +68,7 @@ def logout(request: Request, person: Viewer) -> Response:
 
 
 def wanted_of(request: Request) -> Wanted:
-    """Return the wishes in the address of a page; what cannot be read is left out."""
+    """Return the wishes in the address of a page; of what is not an amount, what cannot be read is left out."""
     given = request.query_params
     return Wanted(
         status=given.get("status", OPEN) if given.get("status", OPEN) in STATUSES else OPEN,
@@ -80,11 +84,14 @@ def wanted_of(request: Request) -> Wanted:
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text.replace(",", ""))
-    except ValueError:
+    """Read an amount as a table is read, in either notation; nothing is none."""
+    if not text.strip():
         return None
-    return value if abs(value) < float("inf") else None
+    cell = pa.array([text.strip()])
+    notation = decide_notation(cell).notation
+    if notation is None:
+        raise DeskError(f"The amount {text[:40]!r} is no number; write it as 1234.50 or 1.234,50.")
+    return float(parse_numbers(cell, notation)[0].as_py())
 
 
 def in_address(wanted: Wanted, **changes: str | bool) -> str:
