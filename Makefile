@@ -100,7 +100,7 @@ fuzz: .venv/.installed
 # Old versions warn of what is to come in others, which is no fault here.
 test-lowest: .venv-lowest/.installed
 	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -q -n 2 \
-		-p no:cacheprovider -W ignore::DeprecationWarning -W ignore::FutureWarning \
+		-p no:cacheprovider -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning \
 		tests/test_common.py tests/test_trusted.py tests/boosting tests/sampling tests/cli
 
 .venv-lowest/.installed: .venv/.installed pyproject.toml
