@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _markdown(name: str, proof: Proof) -> str:
-    where = f"{written_by(f'prove-{name}')}. {proof.counts}"
+    target = "prove-kill" if name == "kills" else f"prove-{name}"
+    where = f"{written_by(target)}. {proof.counts}"
     return f"# {proof.title}\n\n{proof.statement}\n\n{where}\n\n{table(proof.columns, proof.lines())}"
 
 

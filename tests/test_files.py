@@ -277,3 +277,8 @@ def test_other_errors_stay_what_they_are(error: OSError, tmp_path: Path) -> None
     with pytest.raises(type(error)) as caught:
         fail()
     assert caught.value is error
+
+
+def test_a_place_that_takes_no_files_is_named() -> None:
+    with pytest.raises(CannotWriteError, match=r"^/proc/x cannot be written"):
+        write_much(Path("/proc/x"))

@@ -58,6 +58,8 @@ class CannotWriteError(UserError, OSError):
 def sentence_of_system(error: OSError, place: object = None) -> str | None:
     """Return what the user can do about an error of the system, or None where it is no matter of the user's."""
     number = error.errno
+    if number == errno.ENOENT and error.filename is not None and Path(error.filename).parent.is_dir():
+        number = errno.EPERM  # a file system that takes no files, such as /proc
     if number is None:  # Arrow and NumPy leave it out
         number = next((known for known in _ADVICE if os.strerror(known).lower() in str(error).lower()), None)
         if number is None and "requested and" in str(error):  # NumPy's words for a full disk

@@ -290,3 +290,13 @@ def test_the_version_is_that_of_the_package(monkeypatch, capsys) -> None:
 def test_a_link_to_itself_has_a_name(tmp_path: Path) -> None:
     (tmp_path / "circle.csv").symlink_to(tmp_path / "circle.csv")
     assert table_name(str(tmp_path / "circle.csv")) == "circle"
+
+
+def test_what_no_command_takes(place: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in (-1, 2**32):
+        assert call("monitor", "here", "payments.csv", f"--seed={seed}", monkeypatch=monkeypatch) == 2
+        assert f"--seed is a whole number from 0 to 4294967295; it was {seed}." in capsys.readouterr().err
+    assert call("score", ".", "payments.csv", "--out", "payments.csv", "--force", monkeypatch=monkeypatch) == 2
+    assert "is the table itself, which its ranking would replace" in capsys.readouterr().err
+    assert call("score", ".", "payments.csv", monkeypatch=monkeypatch) == 2
+    assert "There is no model model.skops" in capsys.readouterr().err

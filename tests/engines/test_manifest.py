@@ -113,3 +113,11 @@ def test_what_a_killed_run_left_is_named(changed: Path) -> None:
     changed.rename(changed.with_name("audit.previous"))
     with pytest.raises(AuditError, match=r"was killed: run it again, or name .*audit\.previous"):
         load_model(changed)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "model.skops"])
+def test_a_folder_in_place_of_a_file_is_no_model(changed: Path, name: str) -> None:
+    (changed / name).unlink()
+    (changed / name).mkdir()
+    with pytest.raises(AuditError, match="There is no"):
+        load_model(changed)

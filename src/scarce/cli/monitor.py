@@ -35,8 +35,11 @@ def monitor_command(
     """Compare new rows and outcomes with what a model was tested on: exit code 0 if all is well, 3 if not."""
     with progress() as show:
         from scarce._errors import MonitorError
+        from scarce.engines.manifest import LARGEST_SEED
         from scarce.monitor.files import monitor_table
 
+        if not 0 <= seed <= LARGEST_SEED:
+            raise MonitorError(f"`seed` is a whole number from 0 to {LARGEST_SEED}; it was {seed}.")
         if outcomes is not None and desk is not None:
             raise MonitorError("Outcomes come from a file (`outcomes`) or from a desk (`desk`); name one of them.")
         given = None

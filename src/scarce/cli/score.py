@@ -56,12 +56,15 @@ def score_command(
 
 
 def _score_table(model: Path, table: str, show: int, *, reasons: int | None, out: Path | None, force: bool) -> None:
+    from scarce._errors import AuditError
     from scarce._files import check_free, written_whole
     from scarce.audit import score_table
     from scarce.tables.writing import write_csv
 
     if out is not None:
         check_free(out, force=force)
+        if out.exists() and Path(table).exists() and out.samefile(table):
+            raise AuditError(f"{out} is the table itself, which its ranking would replace; name another file (`out`).")
     ranked = score_table(model, table, reasons=reasons)
     if out is not None:
         with written_whole(out, force=force) as file:

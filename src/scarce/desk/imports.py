@@ -109,7 +109,7 @@ def _decided_of(transaction: Transaction, model: Model) -> int:
 def check_folder(folder: Path) -> None:
     """Refuse a folder that no audit wrote."""
     for name in (MANIFEST, CASES):
-        if not (folder / name).exists():
+        if not (folder / name).is_file():
             raise DeskError(
                 f"There is no {name} in {folder}; name a folder that scarce audit wrote, and run the audit "
                 "again if it is of an older version."

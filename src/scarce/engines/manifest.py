@@ -181,7 +181,7 @@ def read_manifest(file: Path) -> Json:
     """Read a manifest, or name the first field that is not as an audit writes it."""
     try:
         manifest: Any = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse)
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except OSError as error:
         raise AuditError(f"There is no {file}; keep the model and its manifest in the same folder.") from error
     except (ValueError, RecursionError) as error:
         raise AuditError(f"{file} is damaged; run the audit again.") from error
@@ -196,7 +196,7 @@ def read_manifest(file: Path) -> Json:
 def check_file(folder: Path, name: str, manifest: Json) -> None:
     """Refuse a file of an audit that is missing, or is not the one that the audit wrote."""
     file = folder / name
-    if not file.exists():
+    if not file.is_file():
         raise AuditError(f"There is no {file}; keep the files of an audit in the same folder.")
     if sha256(file) != manifest["files"].get(name):
         raise AuditError(

@@ -86,7 +86,7 @@ def load_model(path: Path) -> SavedModel:
     """
     model_file = path / MODEL if path.is_dir() else path
     if not model_file.exists():
-        previous = path.with_name(f"{path.name}.previous")
+        previous = Path(f"{path.absolute()}.previous")
         left = (
             f" A run that was to replace it was killed: run it again, or name {previous}." if previous.exists() else ""
         )
