@@ -286,7 +286,7 @@ def test_same_predictions_as_the_authors(golden, name):
 
 def test_a_sampler_that_removes_all_rows_is_refused():
     X = [[1, 2], [0, -1], [1, 0.1], [0, 0], [1, -1], [0, 0.1], [-1, 1], [0, 1], [-1, -1]]
-    with pytest.raises(ValueError, match=r"'smote-enn' removed all 9 rows\. Take another one\.$"):
+    with pytest.raises(ValueError, match=r"'smote-enn' removed all 9 rows of all classes\. Take another one\.$"):
         ResampledGammaKNN("smote-enn", random_state=0).fit(X, [1, 0, 0, 1, 0, 0, 0, 0, 1])
 
 

@@ -177,7 +177,11 @@ class ResampledGammaKNN(RareEventClassifier):
         steps = self._resample(X, y)
         self.origin_ = steps[-1][1].origin
         if not len(self.origin_):
-            raise ValueError(f"The sampler {self.sampler!r} removed all {len(X)} rows. Take another one.")
+            if self.gamma is None:
+                self._refuse_single_rows(y)
+            raise ValueError(
+                f"The sampler {self.sampler!r} removed all {len(X)} rows of all classes. Take another one."
+            )
         self.index_ = self._index(steps[-1][1])
         if self.gamma is None:
             near, rows = self._honest_near(X, y, steps)
@@ -241,13 +245,16 @@ class ResampledGammaKNN(RareEventClassifier):
         # Of two rows at the query itself γ is to decide, so a distance of 0 becomes one that γ can scale.
         return Near(*(np.maximum(d, 1e-300) for d in (rival, real, synthetic)))
 
+    def _refuse_single_rows(self, y: IntArray) -> None:
+        fewest_of_a_class(y, f"Choosing γ for {self!r}", "gamma as two numbers")
+
     def _honest_near(self, X: NDArray, y: IntArray, steps: list[tuple[Estimator, State]]) -> tuple[Near, IntArray]:
         """Measure rows among rows that were resampled without them; return also which rows these are."""
         left = leave_one_out(steps, self.n_jobs) if self.cv is None and self._metadata.groups is None else None
         if left is not None:
             rows, there = left
             return self._measure(self._index(rows), X, there), np.arange(len(y))
-        fewest_of_a_class(y, f"Choosing γ for {self!r}", "gamma as two numbers")
+        self._refuse_single_rows(y)
         splits = self._splits_to_learn(y)
         parts = [
             self._measure(self._index(self._resample(X[train], y[train])[-1][1]), X[test]) for train, test in splits
