@@ -284,10 +284,13 @@ def test_same_predictions_as_the_authors(golden, name):
         np.testing.assert_array_equal(model.predict(X[test]), theirs[key] == 1)
 
 
-def test_a_sampler_that_removes_all_rows_is_refused():
-    X = [[1, 2], [0, -1], [1, 0.1], [0, 0], [1, -1], [0, 0.1], [-1, 1], [0, 1], [-1, -1]]
-    with pytest.raises(ValueError, match=r"'smote-enn' removed all 9 rows of all classes\. Take another one\.$"):
-        ResampledGammaKNN("smote-enn", random_state=0).fit(X, [1, 0, 0, 1, 0, 0, 0, 0, 1])
+@pytest.mark.filterwarnings("ignore")  # of neighbours that are not there
+def test_where_a_sampler_removes_all_rows_every_score_is_the_same():
+    X = np.array([[1, 2], [0, -1], [1, 0.1], [0, 0], [1, -1], [0, 0.1], [-1, 1], [0, 1], [-1, -1]])
+    model = ResampledGammaKNN("smote-enn", random_state=0).fit(X, [1, 0, 0, 1, 0, 0, 0, 0, 1])
+    assert not len(model.origin_)
+    assert len(set(model.score_samples(X).tolist())) == 1
+    assert model.explain(X)[0].score == model.score_samples(X)[0]
 
 
 @pytest.mark.filterwarnings("ignore:n_neighbors=3 is more than")

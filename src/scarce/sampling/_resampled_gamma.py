@@ -176,12 +176,6 @@ class ResampledGammaKNN(RareEventClassifier):
         self._k = voters(self.n_neighbors, len(X))
         steps = self._resample(X, y)
         self.origin_ = steps[-1][1].origin
-        if not len(self.origin_):
-            if self.gamma is None:
-                self._refuse_single_rows(y)
-            raise ValueError(
-                f"The sampler {self.sampler!r} removed all {len(X)} rows of all classes. Take another one."
-            )
         self.index_ = self._index(steps[-1][1])
         if self.gamma is None:
             near, rows = self._honest_near(X, y, steps)
@@ -359,7 +353,7 @@ class ResampledGammaKNN(RareEventClassifier):
         found = [_nearest(self.index_, X, kind, self._k) for kind in kinds]
         near = merge_by_class(found, kinds, 3 * self._k)
         labels = np.append(labels_by_code(self), self.pos_label_)[near.code]
-        origin = np.where(near.number >= 0, self.origin_[near.number], -1)
+        origin = np.append(self.origin_, -1)[near.number]  # where there is no row, its number is -1
         power = additive_power(self.metric, 2)
         if power is None:
             named = neighbours(origin, labels, near.distance)
