@@ -81,9 +81,10 @@ def test_threads_of_lightgbm_sleep_while_they_wait(code):
         return re.findall(r"GOMP_SPINCOUNT = '(\d+)'", done.stderr)[-1], done.stdout.strip()
 
     assert run() == ("0", "None")
-    spins, policy = run(OMP_WAIT_POLICY="active")
-    assert int(spins) > 1_000_000
-    assert policy == "active"
+    if "fit" in code:
+        spins, policy = run(OMP_WAIT_POLICY="active")
+        assert int(spins) > 1_000_000
+        assert policy == "active"
 
 
 COMPILE = """

@@ -190,8 +190,8 @@ def test_a_mistake_in_a_file_is_named(change, message):
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    with pytest.raises(StudyError, match="no study 'gamma/table3'; scarce study list"):
-        load_study("gamma/table3")
+    with pytest.raises(StudyError, match="no study 'gamma/table9'; scarce study list"):
+        load_study("gamma/table9")
     with pytest.raises(StudyError, match="cannot be read"):
         load_study(str(tmp_path / "none.toml"))
     broken = tmp_path / "broken.toml"

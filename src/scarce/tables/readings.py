@@ -286,6 +286,9 @@ def apply_reading(reading: Reading, cells: ArrowCells) -> tuple[ArrowCells, str 
     if reading.type == "nested":
         return cells, None
     own = arrow_type(cells.type)
+    if own == "nested":  # cells of several values each, where the reading knows single ones
+        first = next((cell for cell in as_text(cells).to_pylist() if cell is not None), None)
+        return pa.nulls(len(cells), TYPES[reading.type]), first
     if reading.type == "string":
         text = as_text(cells)
         if reading.written == CODE:
