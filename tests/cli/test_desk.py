@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from scarce.cli import main
+from scarce.cli.serve import _listen
 from scarce.desk.imports import import_folder
 from scarce.desk.store import Store, store_url
 from scarce.desk.tokens import find_person, list_tokens
@@ -109,3 +110,10 @@ def test_what_cannot_be_opened_is_a_sentence(folder: Path, monkeypatch, capsys) 
     wrong = folder / "manifest.json"
     assert call("serve", folder, "--port", 0, "--tls-cert", wrong, "--tls-key", wrong, monkeypatch=monkeypatch) == 2
     assert "in PEM (--tls-cert, --tls-key)" in capsys.readouterr().err
+
+
+def test_answers_do_not_wait_for_the_client_to_confirm_their_first_part() -> None:
+    with _listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        taken, _ = listening.accept()
+        with taken:
+            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
