@@ -244,12 +244,19 @@ def test_all_cases_of_an_entity_can_be_listed(browser: TestClient, small: Store)
 )
 def test_amounts_of_a_filter_are_read_in_either_notation(written: str, number: float | None) -> None:
     assert _number(written) == number
+    if number is not None:
+        assert _number(str(number)) == number  # the address of the next page
 
 
-def test_an_amount_that_is_none_is_refused(browser: TestClient) -> None:
-    answer = browser.get("/?least=many")
+def test_three_decimals_stay_decimals_from_page_to_page() -> None:
+    assert _number("2,1250") == _number(str(2.125)) == 2.125
+
+
+@pytest.mark.parametrize("written", ["many", "inf", "1e999", "nan"])
+def test_an_amount_that_is_none_is_refused(browser: TestClient, written: str) -> None:
+    answer = browser.get(f"/?least={written}")
     assert answer.status_code == 422
-    assert "The amount 'many' is no number" in unescape(answer.text)
+    assert f"The amount '{written}' is no number" in unescape(answer.text)
 
 
 def test_the_reference_says_what_to_send_and_what_comes_back(browser: TestClient) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session as Transaction
 from .auth import require_role
 from .errors import DeskError
 from .evidence import (
+    MOST_LINKED,
     MOST_OF_ALL,
     drawing_of_links,
     drawing_of_reasons,
@@ -59,15 +60,15 @@ def _case_page(
     with store.read() as transaction:
         case, own = _found(transaction, case_id), transaction.get(Lock, case_id)
         proposal = request.app.state.kinds.propose(transaction, case_id)
-        data, shared = evidence_of(transaction, case_id), links(transaction, case_id)
-        listed = links(transaction, case_id, MOST_OF_ALL) if request.query_params.get("links") == "all" else shared
+        most = MOST_OF_ALL if request.query_params.get("links") == "all" else MOST_LINKED
+        data, shared = evidence_of(transaction, case_id), links(transaction, case_id, most)
         return page(
             request,
             "case.html.jinja",
             409 if problem else 200,
             case=case,
             data=data,
-            shared=listed,
+            shared=shared,
             alike_rows=rows_of_look_alikes(data),
             reasons=drawing_of_reasons(data),
             drawing=drawing_of_links(case, shared),

@@ -16,6 +16,7 @@ from .schema import OPEN, POSITIVE, Case, CaseData, CaseEntity, KnownEntity, Loc
 
 __all__ = [
     "LOCK_MINUTES",
+    "MOST_LINKED",
     "MOST_OF_ALL",
     "Linked",
     "Shared",
@@ -32,7 +33,7 @@ __all__ = [
 
 LOCK_MINUTES = 15
 # Of an entity that many cases share, these many are shown at first, decided ones first; and these where all are wanted.
-_MOST_LINKED, MOST_OF_ALL = 8, 1_000
+MOST_LINKED, MOST_OF_ALL = 8, 1_000
 _MOST_DRAWN = 5
 
 
@@ -67,7 +68,7 @@ def history(transaction: Transaction, case_id: int) -> list[Verdict]:
     return list(transaction.scalars(select(Verdict).where(Verdict.case_id == case_id).order_by(Verdict.id.desc())))
 
 
-def links(transaction: Transaction, case_id: int, most: int = _MOST_LINKED) -> list[Shared]:
+def links(transaction: Transaction, case_id: int, most: int) -> list[Shared]:
     """Return the entities of a case with the other cases that share them, of each at most so many."""
     found = []
     own = select(CaseEntity).where(CaseEntity.case_id == case_id).order_by(CaseEntity.column)

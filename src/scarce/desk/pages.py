@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import urlencode
@@ -84,14 +85,18 @@ def wanted_of(request: Request) -> Wanted:
 
 
 def _number(text: str) -> float | None:
-    """Read an amount as a table is read, in either notation; nothing is none."""
+    """Read an amount: as a program writes it, which addresses of pages do, or in either notation of a table."""
     if not text.strip():
         return None
-    cell = pa.array([text.strip()])
-    notation = decide_notation(cell).notation
-    if notation is None:
+    try:
+        value = float(text)
+    except ValueError:
+        cell = pa.array([text.strip()])
+        notation = decide_notation(cell).notation
+        value = math.nan if notation is None else float(parse_numbers(cell, notation)[0].as_py())
+    if not math.isfinite(value):
         raise DeskError(f"The amount {text[:40]!r} is no number; write it as 1234.50 or 1.234,50.")
-    return float(parse_numbers(cell, notation)[0].as_py())
+    return value
 
 
 def in_address(wanted: Wanted, **changes: str | bool) -> str:
